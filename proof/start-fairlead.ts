@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { stopAllShards } from '@fairlead/agent'
 import { type Action, type Client, createClient, fetchTransport, operations } from '@fairlead/api'
@@ -63,7 +63,8 @@ export const ANSWER_WITHIN_MS = 60_000
  * Starts Fairlead with engine builds from FAIRLEAD_ENGINES, on a free port. Disposing of it ends everything
  * that it started, engines included, and removes its folder.
  *
- * `serverMain` starts another program as the server: tests use it to crash in chosen places.
+ * `serverMain` starts another program as the server, and the crash-agent.ts in its folder as the agent: tests
+ * use them to crash in chosen places.
  */
 export async function startFairlead(
   options: {
@@ -99,10 +100,12 @@ export async function startFairlead(
     ...(shardTls !== undefined && { FAIRLEAD_SHARD_TLS: shardTls }),
     ...options.env,
   }
+  const { serverMain } = options
+  const agentMain = serverMain && join(dirname(serverMain), 'crash-agent.ts')
   // Both start at the same time: each can wait for the other.
   const started = await Promise.allSettled([
-    startPart([main, 'agent'], env, options.onLog),
-    startPart(options.serverMain === undefined ? [main, 'server'] : [options.serverMain], env, options.onLog),
+    startPart(agentMain === undefined ? [main, 'agent'] : [agentMain, 'agent'], env, options.onLog),
+    startPart(serverMain === undefined ? [main, 'server'] : [serverMain], env, options.onLog),
   ])
   // If one of them does not start, the other must be ended.
   const [agent, server] = started.map((part) => (part.status === 'fulfilled' ? opened.use(part.value) : null))

@@ -1,5 +1,5 @@
 /**
- * The server that ships, with one addition. Either it ends itself with SIGKILL at point number CRASH_AT,
+ * The server that ships, with one addition; crash-agent.ts tells it of the effects of the agent. Either it ends itself with SIGKILL at point number CRASH_AT,
  * where points are the moments just before each effect, counted from 0 (the effect before is complete then);
  * or at the point that CRASH_WHEN names, the first time that it comes ("after cluster replicate"), or the
  * CRASH_TIME-th. Or it kills what a test has armed (arm-kill.ts). Or it stalls processes, itself too, at the
@@ -15,6 +15,7 @@ import { type LogFn, type Logger, pino } from 'pino'
 import { type ProcessIdentity, signalProcess } from '../../packages/agent/src/process/process-identity.ts'
 import { announce, untilStopped } from '../../packages/cli/src/parts/until-stopped.ts'
 import { takeKill } from './arm-kill.ts'
+import { hearEffects } from './crash-agent.ts'
 import { pidOfAgent } from './pid-of-agent.ts'
 import { createFaultPoints } from './server-fault.ts'
 import { createStalls } from './stall.ts'
@@ -40,33 +41,36 @@ const logFile = FAULT_LOG ?? (stalls === null ? 2 : '/dev/null')
 
 const stopped = untilStopped()
 const config = loadConfig(env)
+const atEffect = await hearEffects(config.home, onEffect)
 const server = await createControlPlane(config, {
   now: faultPoints?.now ?? Date.now,
   log: pino(
     { level: logFile === 2 ? config.logLevel : 'debug', hooks: { logMethod: hearMoves } },
     pino.destination({ dest: logFile, sync: true }),
   ),
-  onEffect(phase, name) {
-    stalls?.at(`${phase} ${name}`)
-    faultPoints?.at(`${phase} ${name}`)
-    if (SLOW_WHEN === `${phase} ${name}`) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
-    const victim = takeKill(config.home, `${phase} ${name}`)
-    if (victim !== undefined) process.kill(pidOf(victim), 'SIGKILL')
-    if (CRASH_WHEN === `${phase} ${name}` && ++came === Number(CRASH_TIME ?? 1)) end()
-    if (CRASH_AT === undefined || phase === 'after') return
-    // This comes at its start, before the first request, when it begins the turns of the existing databases.
-    if (points === 0 && ['put-endpoint', 'sync-room'].includes(name)) return
-    if (points === Number(CRASH_AT)) {
-      if (CRASH_LOG !== undefined) appendFileSync(CRASH_LOG, `${phase} ${name}\n`)
-      end()
-    }
-    points += 1
-  },
+  onEffect: atEffect,
 })
 announce({ url: server.url }, '')
 await stopped
 await server[Symbol.asyncDispose]()
 if (process.connected) process.disconnect()
+
+function onEffect(phase: 'before' | 'after', name: string): void {
+  stalls?.at(`${phase} ${name}`)
+  faultPoints?.at(`${phase} ${name}`)
+  if (SLOW_WHEN === `${phase} ${name}`) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+  const victim = takeKill(config.home, `${phase} ${name}`)
+  if (victim !== undefined) process.kill(pidOf(victim), 'SIGKILL')
+  if (CRASH_WHEN === `${phase} ${name}` && ++came === Number(CRASH_TIME ?? 1)) end()
+  if (CRASH_AT === undefined || phase === 'after') return
+  // This comes at its start, before the first request, when it begins the turns of the existing databases.
+  if (points === 0 && ['put-endpoint', 'sync-room'].includes(name)) return
+  if (points === Number(CRASH_AT)) {
+    if (CRASH_LOG !== undefined) appendFileSync(CRASH_LOG, `${phase} ${name}\n`)
+    end()
+  }
+  points += 1
+}
 
 /** Only the log names the two shards of the next handover. */
 function hearMoves(this: Logger, words: Parameters<LogFn>, log: LogFn): void {

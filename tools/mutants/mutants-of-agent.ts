@@ -113,6 +113,14 @@ export const mutantsOfAgent: readonly Mutant[] = [
     instead: '',
   },
   {
+    name: 'a server is not told that the successor gets the order to serve',
+    breaks: 'what may be lost is said, whenever the agent dies',
+    file: `${source}/tunnels/serve-move.ts`,
+    tests: [`${component}/tunnels/serve-move.test.ts`],
+    text: 'answer({ giving: true })',
+    instead: 'undefined',
+  },
+  {
     name: 'the epochs of an agent are not on its disk',
     breaks: 'a server that was replaced changes nothing, also after a restart',
     file: `${source}/tunnels/open-fence.ts`,

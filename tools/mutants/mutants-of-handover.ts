@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const tests = ['packages/server/src/reconcile/handover/hand-over.test.ts']
 const crashes = ['packages/server/src/core/plan/plan-crashes.test.ts']
-const moveRole = { file: 'packages/server/src/reconcile/handover/move-role.ts', tests }
+const moveRole = { file: 'packages/engine/src/move-role.ts', tests }
 const inCluster = { file: 'packages/server/src/reconcile/handover/move-role-in-cluster.ts', tests }
 
 /** Faults of the handover, and of the steps around it. */
@@ -26,7 +26,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
     breaks: 'demote before promote',
     ...moveRole,
     text: "  const demoted = await effect('demote'",
-    instead: "  await effect('promote', () => promote(group))\n  const demoted = await effect('demote'",
+    instead: "  await effect('promote', () => promote(order))\n  const demoted = await effect('demote'",
   },
   {
     name: 'commands that the successor could not carry out are not counted',
@@ -46,7 +46,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
     name: 'writes are not let go when nothing was moved',
     breaks: 'an attempt that came to nothing leaves everything as it was',
     ...moveRole,
-    text: "  if ('why' in equal) {\n    await resumeWrites(primary, build, ports)\n    return equal",
+    text: "  if ('why' in equal) {\n    await resumeWrites(primary, build, { effect })\n    return equal",
     instead: "  if ('why' in equal) {\n    return equal",
   },
   {
@@ -75,8 +75,8 @@ export const mutantsOfHandover: readonly Mutant[] = [
     name: 'outside of cluster mode, that the successor may serve is not noted',
     breaks: 'what may be lost is said, whenever the server dies',
     ...moveRole,
-    text: '  orders.give()\n  try {',
-    instead: '  try {',
+    text: '  onGiven()\n',
+    instead: '',
   },
   {
     name: 'clients are taken to the successor before it is on record that it serves',

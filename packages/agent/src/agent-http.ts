@@ -72,8 +72,8 @@ export async function serveAgent(
   app.setNotFoundHandler((request, reply) =>
     refuse(reply, 'not_found', `there is no ${request.method} ${request.url} here`),
   )
-  serveTunnels(app.server, parts)
   const spans = createSpanBasket()
+  serveTunnels(app.server, { ...parts, spans })
   app.addHook('onSend', (request, reply, _payload, done) => {
     void reply.headers(spans.take(request.headers['traceparent']))
     done()

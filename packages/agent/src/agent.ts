@@ -19,6 +19,7 @@ import { createStatisticsLog, type StatisticsLog } from './shards/statistics-log
 import { type SupervisedShards, superviseShards } from './shards/supervise-shards.ts'
 import { openTrials, type Trials } from './trials/trials.ts'
 import { openFence } from './tunnels/open-fence.ts'
+import type { OnEffect } from './tunnels/serve-move.ts'
 import { createTunnels, type Tunnels } from './tunnels/tunnels.ts'
 import { type LifeWatch, STOOD_STILL_MS, watchLife } from './tunnels/watch-life.ts'
 
@@ -51,6 +52,8 @@ export interface AgentConfig {
   readonly proxyVersion?: string
   /** False: engines are started without a wall, even if this machine allows one. Default true. */
   readonly engineWall?: boolean
+  /** For tests: see serve-move.ts. */
+  readonly onEffect?: OnEffect
 }
 
 /** A running agent. Dispose to end it: engine processes continue, and the next agent adopts them. */
@@ -109,7 +112,8 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const tunnels = createTunnels(shards.target, () => life.look())
   const life = stack.use(watchOwnLife(config, tunnels))
   const fence = await openFence(home, logger, tunnels.cutBelow)
-  const parts = { fence, tunnels, life, logger }
+  const { onEffect } = config
+  const parts = { fence, tunnels, life, logger, onEffect }
   const handlers = answerWith(config, {
     shards,
     modules,

@@ -1,4 +1,5 @@
 export * from './agent/agent-operations.ts'
+export * from './agent/engine-move.ts'
 export * from './agent/engine-tunnel.ts'
 export * from './agent/epoch-fence.ts'
 export * from './agent/report-statistics.ts'

@@ -1,6 +1,6 @@
+import { replicationOf } from '@fairlead/engine'
 import { until } from '../../../proof/until.ts'
-import { replicationOf } from '../src/reconcile/handover/handover-gate.ts'
-import type { Moved, NotMoved } from '../src/reconcile/handover/move-role.ts'
+import type { MovedWithClients, MoveRefused } from '../src/reconcile/handover/move-role.ts'
 import type { TestEngine } from './engine.ts'
 
 interface Group {
@@ -14,7 +14,7 @@ interface Group {
  */
 export async function hasMoved(
   { primary, successor }: Group,
-  move: () => Promise<Moved | NotMoved>,
+  move: () => Promise<MovedWithClients | MoveRefused>,
 ): Promise<boolean> {
   const roleOf = async ({ admin }: TestEngine) => (await replicationOf(admin)).role
   try {

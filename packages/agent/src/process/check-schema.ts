@@ -7,8 +7,8 @@ const strict = new Ajv({ coerceTypes: false, removeAdditional: false, useDefault
 const fromPath = new Ajv({ coerceTypes: true, removeAdditional: false, useDefaults: false, allErrors: false })
 
 /** Returns Ajv's compiled check of `schema`, for Fastify. `part` names the part of the request. */
-export function compileSchema(schema: object, part: string | undefined) {
-  return (part === 'body' ? strict : fromPath).compile(schema)
+export function compileSchema<T = unknown>(schema: object, part: string | undefined) {
+  return (part === 'body' ? strict : fromPath).compile<T>(schema)
 }
 
 /** Reads JSON text by `schema`, after `revive` (as in JSON.parse). Throws one line with the fault. */

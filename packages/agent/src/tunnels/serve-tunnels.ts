@@ -4,6 +4,8 @@ import {
   EPOCH_HEADER,
   type EpochFence,
   LIFE_HEADER,
+  MOVE_PATH,
+  MOVE_PROTOCOL,
   Refusal,
   readEpoch,
   shardOfTunnel,
@@ -11,6 +13,7 @@ import {
 } from '@fairlead/api'
 import { messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
+import { type MoveParts, type OnEffect, serveMove } from './serve-move.ts'
 import type { Tunnels } from './tunnels.ts'
 import type { LifeWatch } from './watch-life.ts'
 
@@ -20,10 +23,14 @@ export interface TunnelParts {
   readonly tunnels: Tunnels
   readonly life: LifeWatch
   readonly logger: Logger
+  readonly onEffect?: OnEffect | undefined
 }
 
-/** Serves requests for tunnels (engine-tunnel.ts of the API) on an HTTP server without other upgrades. */
-export function serveTunnels(server: Server, parts: TunnelParts): void {
+/**
+ * Serves requests for tunnels and moves (engine-tunnel.ts and engine-move.ts of the API) on an HTTP server
+ * without other upgrades.
+ */
+export function serveTunnels(server: Server, parts: TunnelParts & Pick<MoveParts, 'spans'>): void {
   // A Node server's stream is a socket.
   server.on('upgrade', (request, stream, head) => void take(request, stream as Socket, head, parts))
 }
@@ -33,22 +40,26 @@ async function take(
   request: IncomingMessage,
   socket: Socket,
   head: Buffer,
-  { fence, tunnels, life, logger }: TunnelParts,
+  { fence, tunnels, life, logger, spans, onEffect }: TunnelParts & Pick<MoveParts, 'spans'>,
 ): Promise<void> {
   socket.on('error', () => undefined)
   try {
     life.look()
-    const shard = readShard(request)
+    const shard = readGoal(request)
     const header = request.headers[EPOCH_HEADER]
     if (typeof header !== 'string')
       throw new Refusal('invalid_request', 'a tunnel needs the header Fairlead-Epoch')
     const epoch = readEpoch(header)
     await fence.admit(epoch)
     if (head.length > 0) socket.unshift(head)
-    await tunnels.open({ shard, epoch }, socket, () => {
-      const upgrade = `connection: Upgrade\r\nupgrade: ${TUNNEL_PROTOCOL}\r\n${LIFE_HEADER}: ${life.life}`
+    const accept = () => {
+      const upgrade = `connection: Upgrade\r\nupgrade: ${request.headers.upgrade}\r\n${LIFE_HEADER}: ${life.life}`
       socket.write(`HTTP/1.1 101 ${STATUS_CODES[101]}\r\n${upgrade}\r\n\r\n`)
-    })
+    }
+    if (shard !== null) return await tunnels.open({ shard, epoch }, socket, accept)
+    accept()
+    logger.info({ url: request.url }, 'an order')
+    await serveMove(socket, epoch, { tunnels, look: life.look, spans, onEffect })
   } catch (cause) {
     const refusal = cause instanceof Refusal ? cause : new Refusal('internal_error', messageOf(cause))
     if (refusal.code === 'internal_error') logger.error({ err: cause }, 'a tunnel could not be opened')
@@ -56,10 +67,11 @@ async function take(
   }
 }
 
-/** Throws a Refusal for any other request. */
-function readShard({ method, url = '', headers }: IncomingMessage): string {
+/** Returns the shard of a tunnel; null for a move. Throws a Refusal for any other request. */
+function readGoal({ method, url = '', headers }: IncomingMessage): string | null {
   const shard = shardOfTunnel(url)
   if (method === 'POST' && shard !== undefined && headers.upgrade === TUNNEL_PROTOCOL) return shard
+  if (method === 'POST' && url === MOVE_PATH && headers.upgrade === MOVE_PROTOCOL) return null
   throw new Refusal('not_found', `there is no ${method} ${url} with an upgrade to ${headers.upgrade} here`)
 }
 

@@ -1,6 +1,13 @@
 import type { Socket } from 'node:net'
 import { type Epoch, Refusal } from '@fairlead/api'
-import { type EngineAddress, type EngineLogin, EngineUnreachable, openSignedIn } from '@fairlead/engine'
+import {
+  connectOver,
+  type EngineAddress,
+  type EngineConnection,
+  type EngineLogin,
+  EngineUnreachable,
+  openSignedIn,
+} from '@fairlead/engine'
 
 /** Connections of servers to the engines of this node. Dispose to cut them all. */
 export interface Tunnels extends Disposable {
@@ -14,6 +21,8 @@ export interface Tunnels extends Disposable {
     server: Socket,
     answer: () => void,
   ): Promise<void>
+  /** Connects this agent itself, for an order under that epoch: cut like a tunnel. Throws as `open`. */
+  connect(to: { readonly shard: string; readonly epoch: Epoch }): Promise<CutConnection>
   /** Cuts those of the bucket with a lower epoch: none of their bytes reaches an engine after this. */
   cutBelow(epoch: Epoch): void
   /** Cuts all of them. */
@@ -24,6 +33,9 @@ export interface Tunnels extends Disposable {
 export type TargetOf = (
   shard: string,
 ) => { readonly address: EngineAddress; readonly login: EngineLogin } | undefined
+
+/** A connection to an engine that can be cut, also by its owner: no byte of it reaches the engine then. */
+export type CutConnection = EngineConnection & { readonly cut: AbortController }
 
 interface Tunnel {
   readonly shard: string
@@ -52,35 +64,66 @@ export function createTunnels(
       tunnel.cut.abort()
     }
   }
+  const enter = (tunnel: Tunnel) =>
+    openFor(tunnel, { open, cut, target: targetOf(tunnel.shard), connectWithinMs })
   return {
     async open({ shard, epoch }, server, answer) {
-      const target = targetOf(shard)
-      if (target === undefined) throw new Refusal('unavailable', `there is no shard ${shard} here`)
-      if ([...open].filter((one) => one.shard === shard).length >= MOST_OF_A_SHARD)
-        throw new Refusal('too_many_requests', `shard ${shard} has ${MOST_OF_A_SHARD} tunnels already`)
       if (server.destroyed) return
       const tunnel = { shard, epoch, cut: new AbortController() }
-      open.add(tunnel)
-      const { signal } = tunnel.cut
       server.once('close', () => cut([tunnel]))
-      try {
-        const engine = await openSignedIn({ ...target, withinMs: connectWithinMs, signal })
-        engine.once('close', () => open.delete(tunnel))
-        answer()
-        join(server, engine, signal, look)
-      } catch (cause) {
-        const wasCut = signal.aborted
-        cut([tunnel])
-        if (wasCut) throw new Refusal('stale_epoch', 'the tunnel was cut before it was open')
-        if (cause instanceof EngineUnreachable) throw new Refusal('unavailable', cause.message, { cause })
-        throw cause
-      }
+      const { engine } = await enter(tunnel)
+      answer()
+      join(server, engine, tunnel.cut.signal, look)
+    },
+    async connect(to) {
+      const tunnel = { ...to, cut: new AbortController() }
+      const { engine, address } = await enter(tunnel)
+      const end = () => endSocket(engine)
+      if (tunnel.cut.signal.aborted) end()
+      else tunnel.cut.signal.addEventListener('abort', end)
+      const connection = connectOver(engine, { address })
+      engine.resume()
+      return Object.assign(connection, { cut: tunnel.cut })
     },
     cutBelow({ bucket, epoch }) {
       cut([...open].filter((one) => one.epoch.bucket === bucket && one.epoch.epoch < epoch))
     },
     cutAll: () => cut(open),
     [Symbol.dispose]: () => cut(open),
+  }
+}
+
+/** Connects to the engine of a tunnel, which is among the open ones until that connection is closed. */
+async function openFor(
+  tunnel: Tunnel,
+  {
+    open,
+    cut,
+    target,
+    connectWithinMs,
+  }: {
+    readonly open: Set<Tunnel>
+    readonly cut: (tunnels: Iterable<Tunnel>) => void
+    readonly target: ReturnType<TargetOf>
+    readonly connectWithinMs: number
+  },
+): Promise<{ readonly engine: Socket; readonly address: EngineAddress }> {
+  const { shard } = tunnel
+  if (target === undefined) throw new Refusal('unavailable', `there is no shard ${shard} here`)
+  if ([...open].filter((one) => one.shard === shard).length >= MOST_OF_A_SHARD)
+    throw new Refusal('too_many_requests', `shard ${shard} has ${MOST_OF_A_SHARD} tunnels already`)
+  open.add(tunnel)
+  const { signal } = tunnel.cut
+  try {
+    const engine = await openSignedIn({ ...target, withinMs: connectWithinMs, signal })
+    engine.once('close', () => open.delete(tunnel))
+    return { engine, address: target.address }
+  } catch (cause) {
+    const wasCut = signal.aborted
+    cut([tunnel])
+    if (wasCut) throw new Refusal('stale_epoch', 'the tunnel was cut before it was open')
+    if (cause instanceof EngineUnreachable) throw new Refusal('unavailable', cause.message, { cause })
+    throw cause
   }
 }
 
@@ -101,10 +144,7 @@ function join(server: Socket, engine: Socket, cut: AbortSignal, look: () => void
   }
   const end = () => {
     server.destroy()
-    // A reset also drops the kernel's bytes; but a socket that is ending cannot be reset (libuv), and the
-    // process would never end.
-    if (engine.writableEnded) engine.destroy()
-    else engine.resetAndDestroy()
+    endSocket(engine)
   }
   // It may have been cut between the login and now, after which no event comes.
   if (cut.aborted) {
@@ -116,4 +156,13 @@ function join(server: Socket, engine: Socket, cut: AbortSignal, look: () => void
   pass(server, engine, look)
   pass(engine, server, () => undefined)
   engine.resume()
+}
+
+/**
+ * Resets a connection, which also drops the kernel's bytes. A socket that is ending cannot be reset (libuv):
+ * the process would never end.
+ */
+function endSocket(engine: Socket): void {
+  if (engine.writableEnded) engine.destroy()
+  else engine.resetAndDestroy()
 }

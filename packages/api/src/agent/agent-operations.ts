@@ -3,7 +3,15 @@ import { closed } from '../contract/closed.ts'
 import { socketOperation } from '../contract/operation.ts'
 import { readLife } from './engine-tunnel.ts'
 import { reportStatistics } from './report-statistics.ts'
-import { Build, Sha256, ShardCertificate, ShardLimits, ShardReport, ShardSpec } from './shard-report.ts'
+import {
+  Build,
+  Sha256,
+  ShardCertificate,
+  ShardId,
+  ShardLimits,
+  ShardReport,
+  ShardSpec,
+} from './shard-report.ts'
 import { awaitChanges, ProxyState, reportShards } from './watch-operations.ts'
 
 /**
@@ -61,9 +69,6 @@ export const reportNode = socketOperation({
   summary: 'Report the node and its shards',
   ok: NodeReport,
 })
-
-/** A shard in a path of the agent. */
-export const ShardId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
 
 /**
  * Server → agent. Idempotent; from then on the agent keeps the shard's process running. A shard never moves

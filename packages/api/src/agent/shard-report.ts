@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { closed } from '../contract/closed.ts'
 
+/** Name of a shard on its node. */
+export const ShardName = Type.String({ pattern: '^[a-z0-9-]{1,40}$' })
+
+/** A shard in a path of the agent. */
+export const ShardId = Type.Object({ id: ShardName })
+
 /** An engine build by flavour and version. */
 export const Build = Type.Object({
   flavour: Type.String(),

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { createAgent, createBuildFinder } from '@fairlead/agent'
+import { type AgentConfig, createAgent, createBuildFinder } from '@fairlead/agent'
 import { agentSocket, type Config, softwareVersion } from '@fairlead/server/settings'
 import { openHome } from '../home/open-home.ts'
 import { createLog } from '../parts/create-log.ts'
@@ -9,8 +9,12 @@ import { announce, untilStopped } from '../parts/until-stopped.ts'
 /** Linux lets only root open lower ports. */
 const FIRST_HIGH_PORT = 1_024
 
-/** Runs this machine's agent until it is stopped. Databases keep running. */
-export async function runAgent(config: Config, path: string): Promise<void> {
+/** Runs this machine's agent until it is stopped; databases keep running. `onEffect`: for tests. */
+export async function runAgent(
+  config: Config,
+  path: string,
+  onEffect?: AgentConfig['onEffect'],
+): Promise<void> {
   const stopped = untilStopped()
   const logger = createLog(config, 'agent')
   openHome(config.home, logger)
@@ -27,6 +31,7 @@ export async function runAgent(config: Config, path: string): Promise<void> {
     proxyVersion: softwareVersion,
     engineWall: config.engineWall,
     logger,
+    ...(onEffect && { onEffect }),
   })
   announce({}, `The agent is ready on ${agent.socketPath}`)
   await stopped

@@ -31,9 +31,17 @@ const ANSWER_WITHIN_MS = 2_500
  * does not answer or is too old for tunnels.
  */
 export function openTunnel(agentSocket: string, shard: string, epoch: Epoch): Promise<Tunnel> {
+  return upgrade(agentSocket, { path: tunnelPath(shard), protocol: TUNNEL_PROTOCOL }, epoch)
+}
+
+/** Asks the agent for a connection of another protocol. Throws like openTunnel. */
+export function upgrade(
+  agentSocket: string,
+  { path, protocol }: { readonly path: string; readonly protocol: string },
+  epoch: Epoch,
+): Promise<Tunnel> {
   const { promise, resolve, reject } = Promise.withResolvers<Tunnel>()
-  const headers = { connection: 'Upgrade', upgrade: TUNNEL_PROTOCOL, [EPOCH_HEADER]: printEpoch(epoch) }
-  const path = tunnelPath(shard)
+  const headers = { connection: 'Upgrade', upgrade: protocol, [EPOCH_HEADER]: printEpoch(epoch) }
   const asked = request({ socketPath: agentSocket, method: 'POST', path, headers, agent: false })
   const late = setTimeout(
     () => asked.destroy(new Error(`no tunnel within ${ANSWER_WITHIN_MS} ms`)),

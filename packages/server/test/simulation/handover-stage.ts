@@ -1,8 +1,8 @@
 /** A group in memory whose role the product's code moves: engines, stream, clients and records. */
-import type { EngineConnection } from '@fairlead/engine'
+import { createEffect, type Effect, type EngineConnection, moveRole } from '@fairlead/engine'
 import type { HeldClients, NotHeld } from '../../src/reconcile/clients/endpoints.ts'
 import type { HandoverPorts, RoleToMove } from '../../src/reconcile/handover/hand-over.ts'
-import { createEffect } from '../../src/reconcile/turn/effect.ts'
+import type { OrderMove } from '../../src/reconcile/handover/move-role.ts'
 import { createOrdersToServe } from '../../src/reconcile/turn/orders-to-serve.ts'
 import { createTakeovers } from '../../src/reconcile/turn/take-over.ts'
 import {
@@ -117,6 +117,9 @@ export function stageOf(plot: Plot): Stage {
     },
     ports: {
       effect,
+      orderMove: plot.inCluster
+        ? null
+        : moving({ primary: connect(OLD), successor: connect(SUCCESSOR), others }, effect, time),
       takeovers: createTakeovers(time),
       time,
       now: () => 0,
@@ -140,6 +143,19 @@ export function stageOf(plot: Plot): Stage {
       },
     },
   }
+}
+
+/** Carries out the order of a move as the agent does, which ends with the server's connection. */
+function moving(
+  members: globalThis.Pick<RoleToMove, 'primary' | 'successor' | 'others'>,
+  effect: Effect,
+  { elapsed }: VirtualTime,
+): OrderMove {
+  return ({ validForMs }, { give: onGiven }) =>
+    moveRole(
+      { ...members, build, errorReplies: 0, until: elapsed() + validForMs, onGiven },
+      { effect, elapsed },
+    )
 }
 
 function settingsOf({ looked, clients }: LooksAt): HandoverPorts['settings'] {
@@ -213,7 +229,8 @@ function pass(
   if (inCluster && successor.role === 'primary' && pick(4) === 0)
     for (const other of engines) if (other !== successor) follow(other, SUCCESSOR, [])
   for (const engine of engines) {
-    if (engine.primary === null || pick(3) === 0) continue
+    // Port 0: a demoted engine that has not got its order to follow.
+    if (!engine.primary || pick(3) === 0) continue
     if (engine === successor && trouble === 'stuck stream' && old.offset > 5) continue
     const stumbles = () => engine === successor && trouble.endsWith('successor') && successor.offset > 5
     replicate(engine, at(engines, engine.primary), pick, { stumbles, reads: () => true })

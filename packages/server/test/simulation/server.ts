@@ -1,10 +1,17 @@
 /** A server in the tests' world, from its start to its death: the ports of the reconciler, and its memory. */
 
 import type { NodeReport, ShardReport } from '@fairlead/api'
-import { createMutex } from '@fairlead/engine'
+import {
+  createEffect,
+  createMutex,
+  type Effect,
+  type EngineConnection,
+  EngineError,
+  moveRole,
+} from '@fairlead/engine'
+import type { PreparedMove } from '../../src/nodes/open-move.ts'
 import type { TurnPorts } from '../../src/reconcile/loop/turn-ports.ts'
-import { createEffect } from '../../src/reconcile/turn/effect.ts'
-import { tryingOn } from '../../src/reconcile/turn/engines.ts'
+import { type MovingRole, tryingOn } from '../../src/reconcile/turn/engines.ts'
 import { createOrdersToServe } from '../../src/reconcile/turn/orders-to-serve.ts'
 import { createPreparations } from '../../src/reconcile/turn/preparations.ts'
 import { createTakeovers } from '../../src/reconcile/turn/take-over.ts'
@@ -59,6 +66,7 @@ export function startServer(action: Action, death: () => void): Server {
       listen: unasked,
       acknowledge: unasked,
       newestClient: unasked,
+      prepareMove: (_, shards) => prepareMove(shards, connect, { effect, elapsed: time.elapsed }),
     },
     agent: { ...agentOf(world, refuse) },
     proxy: proxyWithoutEndpoints,
@@ -86,6 +94,36 @@ export function startServer(action: Action, death: () => void): Server {
     dieAfter(moments) {
       left = moments
     },
+  }
+}
+
+/** The agent carries out a move on connections of its own; it ends with the server that has ordered it. */
+async function prepareMove(
+  { from, to, others }: MovingRole,
+  connect: (id: number) => Promise<EngineConnection>,
+  ports: { readonly effect: Effect; readonly elapsed: () => number },
+): Promise<PreparedMove> {
+  const members = {
+    primary: await connect(from),
+    successor: await connect(to),
+    others: await Promise.all(others.map(connect)),
+  }
+  return {
+    async order({ validForMs, ...terms }, { give, refused }) {
+      const until = ports.elapsed() + validForMs
+      let given = false
+      const onGiven = () => {
+        given = true
+        give()
+      }
+      try {
+        return await moveRole({ ...members, ...terms, until, onGiven }, ports)
+      } catch (cause) {
+        if (given && cause instanceof EngineError) refused()
+        throw cause
+      }
+    },
+    [Symbol.dispose]: () => undefined,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Build } from '@fairlead/api'
+import type { Effect } from '@fairlead/engine'
 import { type EngineConnection, printable } from '@fairlead/engine'
 import { usersToCarry } from '../../core/carry-over/acl.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../core/carry-over/changes.ts'
 import { type Parameters, settingsToCarry } from '../../core/carry-over/runtime-settings.ts'
 import { type ReplicaLimit, SYNC_SETTING, withReplicaLimit } from '../../core/carry-over/sync-room.ts'
-import type { Effect } from '../turn/effect.ts'
 import { inPieces } from '../turn/in-pieces.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
 import { explainRefusal, refusalOf } from './refusal-of.ts'

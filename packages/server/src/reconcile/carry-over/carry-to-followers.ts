@@ -1,17 +1,11 @@
+import type { EffectRunner } from '@fairlead/engine'
 import { printable } from '@fairlead/engine'
 import type { Action } from '../../core/state/action.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { limitBefore } from '../shards/keep-sync-room.ts'
-import type {
-  ActionRecords,
-  Clock,
-  EffectRunner,
-  EngineConnections,
-  NodeAgent,
-  ShardRecords,
-} from '../turn/ports.ts'
+import type { ActionRecords, Clock, EngineConnections, NodeAgent, ShardRecords } from '../turn/ports.ts'
 import {
   type CarriedSettings,
   carryChanges,

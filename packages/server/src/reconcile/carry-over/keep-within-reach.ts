@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
+import type { EffectRunner } from '@fairlead/engine'
 import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
 import { areAsGiven, usersToLimit } from '../../core/carry-over/within-reach.ts'
 import type { Database } from '../../core/state/database.ts'
 import { revisionOf } from '../../core/state/goal.ts'
 import { isLive, type LiveShard, type ObservedDatabase } from '../../core/state/topology.ts'
 import { inPieces } from '../turn/in-pieces.ts'
-import type { EffectRunner, EngineConnections, Log } from '../turn/ports.ts'
+import type { EngineConnections, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
 

@@ -1,8 +1,8 @@
 import type { EndpointReport, EndpointSpec } from '@fairlead/api'
+import { createEffect } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { databaseOf, shardOf } from '../../../test/records.ts'
 import { type ShardRecord, steadyGoal } from '../../core/state/database.ts'
-import { createEffect } from '../turn/effect.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
 import { keepEndpoint } from './endpoints.ts'
 

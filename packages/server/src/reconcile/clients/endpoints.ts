@@ -1,4 +1,5 @@
 import { type Address, ApiError, type EndpointReport, type EndpointSpec } from '@fairlead/api'
+import type { EffectRunner } from '@fairlead/engine'
 import type { WaitedClients } from '../../core/state/action.ts'
 import { type Database, hasEndpoint, type ShardRecord } from '../../core/state/database.ts'
 import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-name.ts'
@@ -12,7 +13,6 @@ import type { TlsNow } from '../../tls/tls-service.ts'
 import type {
   Certifying,
   DatabaseRecords,
-  EffectRunner,
   EndpointProxy,
   Log,
   NodeAgent,

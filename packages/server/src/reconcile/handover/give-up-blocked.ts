@@ -1,10 +1,11 @@
 import { ApiError } from '@fairlead/api'
+import type { EffectRunner } from '@fairlead/engine'
 import { type EngineConnection, EngineError, EngineUnreachable } from '@fairlead/engine'
 import type { Database } from '../../core/state/database.ts'
 import { endpointName } from '../../core/state/endpoint-name.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { isServed, slotOf } from '../clients/endpoints.ts'
-import type { EffectRunner, EndpointProxy, EngineConnections, PassingTime } from '../turn/ports.ts'
+import type { EndpointProxy, EngineConnections, PassingTime } from '../turn/ports.ts'
 
 /** Commands per batch: one takes the engine at most 1 ms, and it serves others in between. */
 const AT_ONCE = 64

@@ -1,19 +1,18 @@
+import type { EffectRunner } from '@fairlead/engine'
+import { type MovingGroup, replicationOf, resumeWrites } from '@fairlead/engine'
 import type { Certificate, WaitedClients } from '../../core/state/action.ts'
 import { type History, historyBefore, type ShardRecord } from '../../core/state/database.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { HeldClients, NotHeld } from '../clients/endpoints.ts'
 import type { Outcome } from '../turn/outcome.ts'
-import type { Clock, TakingOver } from '../turn/ports.ts'
+import type { Clock, PassingTime, TakingOver } from '../turn/ports.ts'
 import { ORDER_WITHIN_MS } from '../turn/take-over.ts'
-import { replicationOf } from './handover-gate.ts'
-import { type Moved, type MovingGroup, type MovingPorts, moveRole } from './move-role.ts'
+import { type MovedWithClients, moveRoleByOrder, type OrderMove, type RoleMove } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { prepareToFollow } from './prepare-to-follow.ts'
-import { resumeWrites } from './stop-writes.ts'
 
 /** The role that moves from shard `from` to shard `to`. Everything is prepared. */
-export interface RoleToMove
-  extends Pick<MovingGroup, 'primary' | 'successor' | 'others' | 'build' | 'errorReplies' | 'orders'> {
+export interface RoleToMove extends MovingGroup, Pick<RoleMove, 'orders'> {
   readonly inCluster: boolean
   readonly group: number
   readonly from: number
@@ -23,7 +22,9 @@ export interface RoleToMove
 }
 
 /** Ports of a handover, besides the group's connections. It knows no store, proxy or agent. */
-export interface HandoverPorts extends MovingPorts, TakingOver, Clock {
+export interface HandoverPorts extends EffectRunner, PassingTime, TakingOver, Clock {
+  /** Null in cluster mode. */
+  readonly orderMove: OrderMove | null
   readonly clients: HandoverClients
   readonly settings: HandoverSettings
   readonly record: HandoverRecord
@@ -76,7 +77,9 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   // Its replicas may have been made writable: writes that the old primary takes as a replica would be lost.
   await effect('set-read-only', () => primary.call('CONFIG', 'SET', 'replica-read-only', 'yes'))
   // Done before anything stops: it has no effect on a primary.
-  const successorAt = inCluster ? successor.address : await prepareToFollow(primary, successorRecord, ports)
+  const { host, port } = inCluster
+    ? successor.address
+    : await prepareToFollow(primary, successorRecord, ports)
   await record.intend()
   await clients.giveUpBlocked()
   const [began, holdAt] = [time.elapsed(), ports.now()]
@@ -102,8 +105,9 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
       settings.readAhead()
     },
   }
-  const move = inCluster ? moveRoleInCluster : moveRole
-  const moving = move({ ...role, orders, successorAt, until, takeClients }, ports)
+  const move = { ...role, orders, until, takeClients }
+  const moving =
+    ports.orderMove === null ? moveRoleInCluster(move, ports) : moveRoleByOrder(ports.orderMove, move, time)
   // Scripts loaded since: no new one arrives while clients are held. Asked for after the first order of the
   // move, which does not wait for them.
   const scripts = clients.carryScripts()
@@ -115,9 +119,13 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
     const { code, why } = moved
     return moved.hopeless ? { kind: 'hopeless', code, why } : { kind: 'not yet', code, why, afterMs: CALM_MS }
   }
+  // Only now: see NOWHERE in move-role.ts of @fairlead/engine. In cluster mode it follows by itself.
+  const following = inCluster || effect('follow', () => primary.call('REPLICAOF', host, port))
+  Promise.resolve(following).catch(() => undefined) // thrown again when the move is on record
   await record.cut(held?.cut ?? 0)
   const start = { holdAt, moveAfterMs: Math.round((moved.began - began) * 100) / 100 }
-  await finishHandover(role, { ...moved, began: start, waited: held?.waited() ?? null }, ports)
+  const waited = held?.waited() ?? null
+  await finishHandover(role, { ...moved, began: start, waited, following }, ports)
   return { kind: 'done' }
 }
 
@@ -126,9 +134,11 @@ const CARRY_MS = 200
 /** Pause after an attempt that held clients without moving the role. */
 const CALM_MS = 3_000
 
-interface HandedOver extends Omit<Moved, 'began'> {
+interface HandedOver extends Omit<MovedWithClients, 'began'> {
   readonly waited: WaitedClients | null
   readonly began: NonNullable<Certificate['began']>
+  /** Settles when the old primary has the order to follow. */
+  readonly following: unknown
 }
 
 /** Does step 6. The record comes first: clients that connect to shards directly read it. */
@@ -166,6 +176,7 @@ async function finishHandover(
     fullSyncs: null,
     at: new Date(now()).toISOString(),
   })
+  await moved.following
   if (!inCluster) await resumeWrites(primary, build, ports)
   // Until the record was written, people changed the old primary.
   await settings.carryToSuccessor()

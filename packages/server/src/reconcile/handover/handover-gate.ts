@@ -1,4 +1,4 @@
-import { type EngineConnection, type ReplicationInfo, readReplication } from '@fairlead/engine'
+import { type EngineConnection, type ReplicationInfo, replicationOf } from '@fairlead/engine'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Time } from '../turn/time.ts'
 
@@ -60,9 +60,4 @@ async function whyNotClose(
     return { code: 'replication', why: `${name} is ${behind} bytes behind; it must be within ${LAG_BYTES}` }
   if (isLinked && offset >= probe) return undefined
   return { code: 'replication', why: `the stream to ${name} does not flow yet` }
-}
-
-/** Reads the section `replication` of an engine's INFO. Throws EngineError or EngineUnreachable. */
-export async function replicationOf(connection: EngineConnection): Promise<ReplicationInfo> {
-  return readReplication(await connection.info('replication'))
 }

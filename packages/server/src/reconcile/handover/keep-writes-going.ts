@@ -1,9 +1,10 @@
+import type { EffectRunner } from '@fairlead/engine'
+import { refusesWrites, resumeWrites } from '@fairlead/engine'
 import { isSilent } from '../../core/plan/may-serve.ts'
 import type { Database } from '../../core/state/database.ts'
 import { isLive, type ObservedDatabase, type ObservedGroup } from '../../core/state/topology.ts'
-import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
+import type { EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
-import { refusesWrites, resumeWrites } from './stop-writes.ts'
 
 /**
  * Ends a refusal of writes where writes are safe: the shard is the only primary, and no handover holds it.

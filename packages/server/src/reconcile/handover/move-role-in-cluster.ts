@@ -1,22 +1,25 @@
-import type { EngineConnection } from '@fairlead/engine'
-import { equalEpochs } from '../turn/outcome.ts'
-import type { TakingOver } from '../turn/ports.ts'
-import { type ClockReading, readClock } from '../turn/take-over.ts'
-import type { Time } from '../turn/time.ts'
-import { replicationOf } from './handover-gate.ts'
+import type { EffectRunner } from '@fairlead/engine'
 import {
   becomeEqual,
+  type EngineConnection,
   look,
-  type Moved,
   type MovingGroup,
-  type MovingPorts,
   measureParts,
-  type NotMoved,
+  replicationOf,
+  resumeWrites,
+  stopWrites,
   tooLate,
-  untilOf,
-} from './move-role.ts'
+  writeStopOf,
+} from '@fairlead/engine'
+import { equalEpochs } from '../turn/outcome.ts'
+import type { PassingTime, TakingOver } from '../turn/ports.ts'
+import { type ClockReading, readClock } from '../turn/take-over.ts'
+import type { Time } from '../turn/time.ts'
+import { type MovedWithClients, type MoveRefused, type RoleMove, untilOf } from './move-role.ts'
 import { type Still, standStill } from './stand-still.ts'
-import { resumeWrites, stopWrites } from './stop-writes.ts'
+
+type Move = MovingGroup & RoleMove
+type MovingPorts = EffectRunner & PassingTime & TakingOver
 
 /** Longest time for the old primary to learn of the takeover: 4 to 20 ms measured. It stays paused. */
 const HEARS_WITHIN_MS = 2_000
@@ -38,18 +41,19 @@ const NEVER_S = 3_600
  *    longer than a stalled primary is left alone (decision 18).
  */
 export async function moveRoleInCluster(
-  group: MovingGroup,
-  ports: MovingPorts & TakingOver,
-): Promise<Moved | NotMoved> {
+  group: Move,
+  ports: MovingPorts,
+): Promise<MovedWithClients | MoveRefused> {
   const { primary, successor, build } = group
   const [period, clock] = await Promise.all([readPingPeriod(primary), readClock(successor, ports.time)])
-  const [began, parts] = [ports.time.elapsed(), measureParts(ports.time)]
+  const { elapsed } = ports.time
+  const [began, parts] = [elapsed(), measureParts(elapsed, { pause: 0, equal: 0, promote: 0, release: 0 })]
   try {
     const first = await parts.lap(
       'pause',
       stopWrites(primary, build, ports, () => lookWithoutPings(group)),
     )
-    const equal = await parts.lap('equal', becomeEqual(group, first, ports.time))
+    const equal = await parts.lap('equal', becomeEqual(group, first, elapsed))
     if ('why' in equal) {
       await resumeWrites(primary, build, ports)
       return equal
@@ -61,7 +65,7 @@ export async function moveRoleInCluster(
     }
     const refused = await parts.lap('promote', orderTakeover(group, { ...still, clock }, ports))
     if (refused !== undefined) return refused
-    const writeStopMs = parts.writeStopMs()
+    const writeStopMs = writeStopOf(parts.all())
     // Clients of the endpoint need not wait for the old primary: none of them goes there any more.
     const [heldMs] = await Promise.all([
       parts.lap('release', group.takeClients()),
@@ -77,10 +81,10 @@ export async function moveRoleInCluster(
 
 /** Returns undefined if the successor has taken over. Otherwise writes continue at the old primary. */
 async function orderTakeover(
-  { primary, successor, build, orders }: MovingGroup,
+  { primary, successor, build, orders }: Move,
   { clock, until, epoch }: Still & { readonly clock: ClockReading },
-  ports: MovingPorts & TakingOver,
-): Promise<NotMoved | undefined> {
+  ports: MovingPorts,
+): Promise<MoveRefused | undefined> {
   orders.give()
   const answer = await ports.takeovers.order(successor, { clock, until, above: epoch }, ports.effect)
   if (answer === 'taken') return undefined

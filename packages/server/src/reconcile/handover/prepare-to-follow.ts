@@ -1,8 +1,7 @@
 import type { Address } from '@fairlead/api'
-import type { EngineConnection } from '@fairlead/engine'
+import type { EffectRunner, EngineConnection } from '@fairlead/engine'
 import type { ShardRecord } from '../../core/state/database.ts'
 import { addressToFollow } from '../../core/state/shard-addresses.ts'
-import type { EffectRunner } from '../turn/ports.ts'
 
 /**
  * Prepares a shard to follow another one outside of cluster mode, over TLS if both can: new links use TLS

@@ -1,7 +1,16 @@
-import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
-import { replicationOf } from './handover-gate.ts'
-import { type MovingGroup, type MovingPorts, type NotMoved, tooLate } from './move-role.ts'
-import { keepWritesStopped, pauseAll } from './stop-writes.ts'
+import type { EffectRunner } from '@fairlead/engine'
+import {
+  type EngineConnection,
+  keepWritesStopped,
+  type MovingGroup,
+  type NotMoved,
+  numberOf,
+  pauseAll,
+  readInfo,
+  replicationOf,
+  tooLate,
+} from '@fairlead/engine'
+import type { PassingTime } from '../turn/ports.ts'
 
 /** Stopped writes and clients stay stopped at least this long after the takeover order has expired. */
 const MARGIN_MS = 200
@@ -23,13 +32,13 @@ export interface Still {
 export async function standStill(
   group: MovingGroup & { readonly until: number },
   offset: number,
-  ports: MovingPorts,
+  ports: EffectRunner & PassingTime,
 ): Promise<Still | NotMoved> {
   const { primary, successor, others, build, until } = group
   // In one round trip. The epoch is read from the primary: it may have raised it without its successor
   // knowing.
   const [epoch] = await Promise.all([epochOf(primary), keepWritesStopped(primary, build, ports)])
-  const paused = await pauseAll(primary, build, ports)
+  const paused = await pauseAll(primary, build, { effect: ports.effect, elapsed: ports.time.elapsed })
   // Checked after the answer: an answer in time proves that the short pause had not ended before the long one
   // began.
   if (ports.time.elapsed() > until) return tooLate

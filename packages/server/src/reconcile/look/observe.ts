@@ -1,6 +1,7 @@
 import { ApiError, type ShardReport, type ShardsReport } from '@fairlead/api'
 import {
   type ClusterNodeInfo,
+  countKeys,
   type InfoFields,
   messageOf,
   numberOf,
@@ -27,7 +28,6 @@ import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { reportShards } from '../../nodes/report-shards.ts'
 import type { Clock, EngineConnections, HandoverRecords, NodeAgent, ShardRecords } from '../turn/ports.ts'
-import { countKeys } from './count-keys.ts'
 import { readEngineMemory } from './read-engine-memory.ts'
 import { readSaving } from './read-saving.ts'
 import { readSync } from './read-sync.ts'

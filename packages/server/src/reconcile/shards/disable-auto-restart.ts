@@ -1,6 +1,7 @@
+import type { EffectRunner } from '@fairlead/engine'
 import type { ShardRecord } from '../../core/state/database.ts'
 import { agentName } from '../../nodes/agent-name.ts'
-import type { Certifying, EffectRunner, NodeAgent } from '../turn/ports.ts'
+import type { Certifying, NodeAgent } from '../turn/ports.ts'
 import { shardSpec } from '../turn/shard-spec.ts'
 import type { StepContext } from '../turn/step-context.ts'
 import { asTheyRun } from './ports-of-shard.ts'

@@ -1,3 +1,4 @@
+import type { EffectRunner } from '@fairlead/engine'
 import { type EngineConnection, EngineError, readInfo } from '@fairlead/engine'
 import { isAtLeast, isOverLimit, type LimitOrder, limitOrders } from '../../core/plan/limit-orders.ts'
 import type { Database } from '../../core/state/database.ts'
@@ -10,7 +11,7 @@ import {
 } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { readEngineMemory } from '../look/read-engine-memory.ts'
-import type { EffectRunner, EngineConnections, Log, NodeAgent } from '../turn/ports.ts'
+import type { EngineConnections, Log, NodeAgent } from '../turn/ports.ts'
 import { nextLimits } from '../turn/shard-spec.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 

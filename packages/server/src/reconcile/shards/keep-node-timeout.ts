@@ -1,9 +1,9 @@
-import type { EngineConnection } from '@fairlead/engine'
+import type { EffectRunner, EngineConnection } from '@fairlead/engine'
 import { planNodeTimeouts } from '../../core/plan/node-timeout.ts'
 import type { Database } from '../../core/state/database.ts'
 import { NODE_TIMEOUT, NODE_TIMEOUTS_MS } from '../../core/state/node-timeouts.ts'
 import type { LiveShard, ObservedDatabase } from '../../core/state/topology.ts'
-import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
+import type { EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**

@@ -1,3 +1,4 @@
+import type { EffectRunner } from '@fairlead/engine'
 import { type EngineConnection, readInfo } from '@fairlead/engine'
 import {
   allows,
@@ -12,7 +13,7 @@ import {
 import type { Database } from '../../core/state/database.ts'
 import { isLive, type LiveShard, type ObservedDatabase } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
-import type { EffectRunner, EngineConnections, NodeAgent, ShardRecords } from '../turn/ports.ts'
+import type { EngineConnections, NodeAgent, ShardRecords } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 type SyncRoomPorts = EffectRunner & ShardRecords<'limitBefore' | 'setLimitBefore'> & NodeAgent<'readBaseline'>

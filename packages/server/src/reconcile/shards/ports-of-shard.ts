@@ -1,17 +1,10 @@
+import type { EffectRunner } from '@fairlead/engine'
 import type { ShardRecord } from '../../core/state/database.ts'
 import type { Runs } from '../../core/state/goal.ts'
 import { BUS_DISTANCE } from '../../core/state/shard-addresses.ts'
 import type { ObservedGroup } from '../../core/state/topology.ts'
 import { findPortWithin } from '../../fleet/databases/taken-ports.ts'
-import type {
-  DatabaseRecords,
-  EffectRunner,
-  Log,
-  NodeAgent,
-  Placing,
-  ShardRecords,
-  Trying,
-} from '../turn/ports.ts'
+import type { DatabaseRecords, Log, NodeAgent, Placing, ShardRecords, Trying } from '../turn/ports.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
 
 type Ports = Pick<ShardRecord, 'port' | 'tlsPort'>

@@ -1,7 +1,8 @@
+import type { EffectRunner } from '@fairlead/engine'
 import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import { backlogBytes } from '../../core/state/backlog-bytes.ts'
 import type { Limits } from '../../core/state/engine-memory.ts'
-import type { EffectRunner, PassingTime } from '../turn/ports.ts'
+import type { PassingTime } from '../turn/ports.ts'
 import { makeRoom } from './keep-limits.ts'
 
 /** Sampling time of the write rate. */

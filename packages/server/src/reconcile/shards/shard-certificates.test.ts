@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { createEffect } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { groupOf } from '../../../test/simulation/group.ts'
 import type { Database } from '../../core/state/database.ts'
 import type { ObservedGroup } from '../../core/state/topology.ts'
-import { createEffect } from '../turn/effect.ts'
 import { keepShardCertificates } from './shard-certificates.ts'
 
 const good = { ca: 'authority', cert: 'good now', key: 'secret' }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { EffectRunner } from '@fairlead/engine'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import type { ShardCertificate } from '../../tls/tls-service.ts'
-import type { Certifying, EffectRunner, NodeAgent } from '../turn/ports.ts'
+import type { Certifying, NodeAgent } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /** Returns a shard's certificate for other shards of its database; null without TLS. */

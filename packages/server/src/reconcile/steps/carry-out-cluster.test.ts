@@ -1,9 +1,8 @@
-import { EngineError, EngineUnreachable } from '@fairlead/engine'
+import { createEffect, EngineError, EngineUnreachable } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { databaseOf, shardOf } from '../../../test/records.ts'
 import { groupOf } from '../../../test/simulation/group.ts'
 import { isLive } from '../../core/state/topology.ts'
-import { createEffect } from '../turn/effect.ts'
 import { tryingOn } from '../turn/engines.ts'
 import { assignSlots, forgetFollower, forgetNode } from './carry-out-cluster.ts'
 

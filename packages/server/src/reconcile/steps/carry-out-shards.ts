@@ -1,4 +1,5 @@
 import type { Encodings } from '@fairlead/api'
+import type { EffectRunner } from '@fairlead/engine'
 import type { ShardRecord } from '../../core/state/database.ts'
 import { runsOf } from '../../core/state/goal.ts'
 import { surgeBytes } from '../../core/state/surge-bytes.ts'
@@ -23,7 +24,6 @@ import type {
   ActionRecords,
   Certifying,
   Clock,
-  EffectRunner,
   EndpointProxy,
   EngineConnections,
   NodeAgent,

@@ -1,6 +1,7 @@
+import type { EffectRunner } from '@fairlead/engine'
 import { isLastStandby, wayBackClosed } from '../../core/state/way-back.ts'
 import type { Outcome } from '../turn/outcome.ts'
-import type { ActionRecords, Clock, EffectRunner } from '../turn/ports.ts'
+import type { ActionRecords, Clock } from '../turn/ports.ts'
 import type { StepContext } from '../turn/step-context.ts'
 
 /** Ports for giving up a shard that may be the way back. */

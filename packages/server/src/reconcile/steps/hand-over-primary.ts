@@ -4,10 +4,9 @@ import { carryScripts } from '../carry-over/carry-scripts.ts'
 import { type CarryingPorts, carryToFollowers, laterSettings } from '../carry-over/carry-to-followers.ts'
 import { type HoldingPorts, holdClients, prepareClients } from '../clients/endpoints.ts'
 import { giveUpBlocked } from '../handover/give-up-blocked.ts'
-import { handOver } from '../handover/hand-over.ts'
+import { handOver, type RoleToMove } from '../handover/hand-over.ts'
 import { passGate } from '../handover/handover-gate.ts'
 import { listenOnTheBus } from '../handover/messages-on-the-bus.ts'
-import type { MovingGroup } from '../handover/move-role.ts'
 import { whyNotMapped } from '../handover/slot-map-gate.ts'
 import { countFullSyncs } from '../look/count-full-syncs.ts'
 import { reportLowMemory } from '../records/report-low-memory.ts'
@@ -37,7 +36,7 @@ export type HandoverStepPorts = RecordingPorts &
   CarryingPorts &
   HoldingPorts &
   EndpointProxy<'giveUpBlocked' | 'prepareEndpoint' | 'takeScripts'> &
-  EngineConnections<'connect' | 'tryOn' | 'listen' | 'newestClient'> &
+  EngineConnections<'connect' | 'tryOn' | 'listen' | 'newestClient' | 'prepareMove'> &
   NodeAgent<'putShard'> &
   Certifying<'shards'> &
   Preparing &
@@ -121,7 +120,7 @@ function isPending(prepared: Prepared | Pending): prepared is Pending {
   return prepared !== 'ready' && prepared.kind === 'pending'
 }
 
-type Roles = Pick<MovingGroup, 'primary' | 'successor' | 'others'>
+type Roles = Pick<RoleToMove, 'primary' | 'successor' | 'others'>
 
 /** Does most of step 1. Nothing is stopped or changed if it ends here. */
 async function prepare(
@@ -162,6 +161,16 @@ async function recordAndMove(
   )
   const ours = { databaseUid: database.uid, group }
   using bus = await listenOnTheBus(step, primary, context)
+  const siblings = followers.filter(({ id }) => id !== step.to)
+  const { build } = member(step.from, { members }).runs
+  const errorReplies = engineOf(step.to, seen)?.errorReplies ?? 0
+  using move = database.cluster
+    ? null
+    : await ports.engines.prepareMove(database, {
+        from: step.from,
+        to: step.to,
+        others: siblings.map(({ id }) => id),
+      })
   return await handOver(
     {
       primary,
@@ -171,8 +180,8 @@ async function recordAndMove(
       from: step.from,
       to: step.to,
       inCluster: database.cluster,
-      build: member(step.from, { members }).runs.build,
-      errorReplies: engineOf(step.to, seen)?.errorReplies ?? 0,
+      build,
+      errorReplies,
       successorRecord: toFollow(step.to, context),
       orders: {
         give: () => ports.ordersToServe.give(ours),
@@ -183,6 +192,7 @@ async function recordAndMove(
     {
       effect: ports.effect,
       takeovers: ports.takeovers,
+      orderMove: move && ((terms, orders) => move.order({ ...terms, build, errorReplies }, orders)),
       now: ports.now,
       time: ports.time,
       clients: {

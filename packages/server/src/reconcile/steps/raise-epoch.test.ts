@@ -1,7 +1,6 @@
-import { EngineUnreachable } from '@fairlead/engine'
+import { createEffect, EngineUnreachable } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { databaseOf, shardOf } from '../../../test/records.ts'
-import { createEffect } from '../turn/effect.ts'
 import { tryingOn } from '../turn/engines.ts'
 import { afterRefusal, raiseEpoch } from './raise-epoch.ts'
 

@@ -1,3 +1,4 @@
+import type { EffectRunner } from '@fairlead/engine'
 import type { Handover } from '../../core/state/handover.ts'
 import type { Step } from '../../core/state/topology.ts'
 import type { HandoverRecord } from '../handover/hand-over.ts'
@@ -5,7 +6,6 @@ import type {
   ActionRecords,
   Clock,
   DatabaseRecords,
-  EffectRunner,
   HandoverRecords,
   Log,
   OrdersGiven,

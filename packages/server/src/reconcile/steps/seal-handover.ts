@@ -1,19 +1,17 @@
-import { readInfo, readReplication, replicationIn } from '@fairlead/engine'
+import type { EffectRunner } from '@fairlead/engine'
+import { readInfo, readReplication, replicationIn, replicationOf, resumeWrites } from '@fairlead/engine'
 import { aloneFor, branchOf, lostInHandover, type OldPrimary } from '../../core/losses/lost-in-handover.ts'
 import type { Certificate } from '../../core/state/action.ts'
 import { type Handover, longestWriteStopMs } from '../../core/state/handover.ts'
 import type { ObservedShard } from '../../core/state/topology.ts'
 import { type PointingPorts, restoreEndpoint } from '../clients/endpoints.ts'
-import { replicationOf } from '../handover/handover-gate.ts'
 import { resumePings } from '../handover/move-role-in-cluster.ts'
-import { resumeWrites } from '../handover/stop-writes.ts'
 import { countFullSyncs, fullSyncsSince } from '../look/count-full-syncs.ts'
 import { type ReportingPorts, reportHandoverLoss } from '../records/report-data-loss.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import { done, type Outcome } from '../turn/outcome.ts'
 import type {
   DatabaseRecords,
-  EffectRunner,
   EndpointProxy,
   EngineConnections,
   HandoverRecords,

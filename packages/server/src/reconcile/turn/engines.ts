@@ -1,9 +1,10 @@
-import type { Address, Epoch } from '@fairlead/api'
+import type { Address, Epoch, MovingShards } from '@fairlead/api'
 import { connectOver, type EngineConnection, EngineUnreachable } from '@fairlead/engine'
 import { bucketOf } from '../../core/state/bucket.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { agentName } from '../../nodes/agent-name.ts'
+import type { PreparedMove } from '../../nodes/open-move.ts'
 import type { Tunnel } from '../../nodes/open-tunnel.ts'
 import { type KeptConnections, keepConnections, type RestBounds } from './kept-connections.ts'
 
@@ -36,8 +37,17 @@ export interface Engines {
   acknowledge(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<void>
   /** Returns the newest client number of a shard, by opening a connection. Throws like a command. */
   newestClient(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<number>
+  /** Prepares the agent for a move of the role of `from` to `to`. Throws like a command. */
+  prepareMove(database: Pick<Database, 'uid'>, shards: MovingRole): Promise<PreparedMove>
   /** Closes the connection to a leaving shard. */
   forget(shardId: number): void
+}
+
+/** Ids of the shards of a group whose role moves. */
+export interface MovingRole {
+  readonly from: number
+  readonly to: number
+  readonly others: readonly number[]
 }
 
 /** Open connections, shared by all turns. */
@@ -53,6 +63,8 @@ export interface EnginePool extends Disposable {
 export interface WaysToEngines {
   /** Throws EngineUnreachable, AgentUnreachable, StaleEpoch. */
   open(shard: string, epoch: Epoch): Promise<Tunnel>
+  /** Throws the same. */
+  move(shards: MovingShards, epoch: Epoch): Promise<PreparedMove>
   /** Returns the present life of the agent. Throws AgentUnreachable, StaleEpoch. */
   life(epoch: Epoch): Promise<string>
 }
@@ -69,7 +81,7 @@ export function createEnginePool(ways: WaysToEngines, bounds?: RestBounds): Engi
     })
   }
   return {
-    under: (epoch) => enginesUnder(epoch, kept, open),
+    under: (epoch) => enginesUnder(epoch, kept, open, ways),
     work: kept.work,
     rest: kept.rest,
     [Symbol.dispose]: kept[Symbol.dispose],
@@ -79,12 +91,21 @@ export function createEnginePool(ways: WaysToEngines, bounds?: RestBounds): Engi
 /** Opens another connection. */
 type Open = (shard: ShardAt, epoch: Epoch, onMessage?: () => void) => Promise<EngineConnection>
 
-function enginesUnder(epoch: Epoch, kept: KeptConnections, open: Open): Engines {
-  const connectTo = async ({ uid }: Pick<Database, 'uid'>, shard: ShardAt, onMessage?: () => void) => {
-    if (bucketOf(uid) === epoch.bucket) return await open(shard, epoch, onMessage)
+function enginesUnder(
+  epoch: Epoch,
+  kept: KeptConnections,
+  open: Open,
+  { move }: Pick<WaysToEngines, 'move'>,
+): Engines {
+  const check = ({ uid }: Pick<Database, 'uid'>) => {
+    if (bucketOf(uid) === epoch.bucket) return
     throw new Error(
       `database ${uid} is not of bucket ${epoch.bucket}, under whose epoch it was to be reached`,
     )
+  }
+  const connectTo = async (database: Pick<Database, 'uid'>, shard: ShardAt, onMessage?: () => void) => {
+    check(database)
+    return await open(shard, epoch, onMessage)
   }
   const connect: Engines['connect'] = async (database, shard) => {
     const before = kept.find(shard, epoch)
@@ -119,6 +140,11 @@ function enginesUnder(epoch: Epoch, kept: KeptConnections, open: Open): Engines 
     async newestClient(database, shard) {
       using connection = await connectTo(database, shard)
       return Number(await connection.call('CLIENT', 'ID'))
+    },
+    async prepareMove(database, { from, to, others }) {
+      check(database)
+      const names = { primary: agentName(from), successor: agentName(to), others: others.map(agentName) }
+      return await move(names, epoch)
     },
     forget: kept.forget,
   }

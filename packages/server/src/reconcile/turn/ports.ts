@@ -12,7 +12,6 @@ import type { WayBack } from '../../core/state/way-back.ts'
 import type { AgentLink } from '../../nodes/agent-link.ts'
 import type { ProxyLink } from '../../nodes/proxy-link.ts'
 import type { Tls } from '../../tls/tls-service.ts'
-import type { Effect } from './effect.ts'
 import type { Engines } from './engines.ts'
 import type { OrdersToServe } from './orders-to-serve.ts'
 import type { Preparations } from './preparations.ts'
@@ -24,11 +23,6 @@ import type { Trials } from './trials.ts'
  * The ports of a turn. Each function names the ports and operations that it uses in its signature; a caller
  * has at least these. No store, socket or file is known here, so a model in memory can replace each port.
  */
-
-/** Carries out named effects on the world. */
-export interface EffectRunner {
-  readonly effect: Effect
-}
 
 /** Connections to engines as their administrator. */
 export interface EngineConnections<Use extends keyof Engines = 'connect'> {

@@ -2,6 +2,7 @@ import { agentOperations, type Epoch, proxyOperations } from '@fairlead/api'
 import { createSemaphore } from '@fairlead/engine'
 import { bucketOf } from '../../core/state/bucket.ts'
 import { type AgentLink, AgentUnreachable, connectAgent, StaleEpoch } from '../../nodes/agent-link.ts'
+import { prepareMove } from '../../nodes/open-move.ts'
 import { openTunnel } from '../../nodes/open-tunnel.ts'
 import { connectProxy, type ProxyLink } from '../../nodes/proxy-link.ts'
 import { createEnginePool, type EnginePool, type Engines, type WaysToEngines } from './engines.ts'
@@ -43,6 +44,7 @@ export function createReaches({
   }
   const pool = createEnginePool({
     open: fewAtOnce((shard, epoch) => openTunnel(agentSocket, shard, epoch)),
+    move: (shards, epoch) => prepareMove(agentSocket, shards, epoch),
     life: async (epoch) =>
       (await links(epoch).agent.readLife({}, { signal: AbortSignal.timeout(LIFE_WITHIN_MS) })).life,
   })

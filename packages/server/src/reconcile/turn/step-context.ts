@@ -1,8 +1,9 @@
+import type { EffectRunner } from '@fairlead/engine'
 import type { Action } from '../../core/state/action.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import type { ObservedGroup } from '../../core/state/topology.ts'
 import { done, type Outcome } from './outcome.ts'
-import type { EffectRunner, EngineConnections } from './ports.ts'
+import type { EngineConnections } from './ports.ts'
 
 /** Objects and ports of a step (ports.ts). */
 export interface StepContext<Ports> {

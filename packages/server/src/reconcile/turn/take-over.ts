@@ -1,6 +1,5 @@
-import type { EngineConnection } from '@fairlead/engine'
+import type { Effect, EngineConnection } from '@fairlead/engine'
 import type { SlotRange } from '../../core/state/database.ts'
-import type { Effect } from './effect.ts'
 import type { Time } from './time.ts'
 
 /** Longest validity of an order to take over; everything stopped for it stays stopped for longer. */

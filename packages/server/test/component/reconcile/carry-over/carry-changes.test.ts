@@ -1,4 +1,5 @@
 import type { EngineConnection } from '@fairlead/engine'
+import { createEffect } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import {
   carryChanges,
@@ -7,7 +8,6 @@ import {
   readSource,
 } from '../../../../src/reconcile/carry-over/carry-settings.ts'
 import { readParameters, readUserLines } from '../../../../src/reconcile/carry-over/read-settings.ts'
-import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
 import { builds } from '../../../engine.ts'
 import { startPair } from '../../../settings-pair.ts'
 

@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { Build } from '@fairlead/api'
-import { beyondDatabase, connectEngine, type EngineConnection, EngineError } from '@fairlead/engine'
+import {
+  beyondDatabase,
+  connectEngine,
+  createEffect,
+  type EngineConnection,
+  EngineError,
+} from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { isBeforeRedis } from '../../../../src/core/carry-over/acl-words.ts'
 import { carrySettings, compareSettings } from '../../../../src/reconcile/carry-over/carry-settings.ts'
@@ -9,7 +15,6 @@ import {
   readParameters,
   readUserLines,
 } from '../../../../src/reconcile/carry-over/read-settings.ts'
-import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
 import {
   ADMIN_PASSWORD,
   builds as allBuilds,
@@ -226,7 +231,7 @@ describe('between two shards', () => {
     const { carried, obstacles } = await carrySettings({
       ...pair.pair,
       to: refusing(pair.to.admin, ['app', 'hz']),
-      effect: createEffect((_, name) => effects.push(name)),
+      effect: createEffect((_, name) => void effects.push(name)),
     })
     expect(obstacles).toEqual({
       users: [expect.stringMatching(/^user app is missing .*: the engine refuses it$/)],

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { compareVersions, connectEngine, EngineError } from '@fairlead/engine'
+import { compareVersions, connectEngine, createEffect, EngineError } from '@fairlead/engine'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
 import { areAsGiven } from '../../../../src/core/carry-over/within-reach.ts'
 import { limitUsers } from '../../../../src/reconcile/carry-over/keep-within-reach.ts'
 import { readUserLines } from '../../../../src/reconcile/carry-over/read-settings.ts'
-import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
 import { builds, startTestEngine, type TestEngine, USER_PASSWORD } from '../../../engine.ts'
 
 const deps = { effect: createEffect(() => undefined), log: pino({ level: 'silent' }) }

@@ -1,16 +1,16 @@
 import {
   connectEngine,
+  createEffect,
   type EngineConnection,
   EngineError,
   EngineUnreachable,
   readClusterNodes,
+  replicationOf,
 } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { soonInSync } from '../../../../../../proof/spawn-engine.ts'
 import { until } from '../../../../../../proof/until.ts'
-import { replicationOf } from '../../../../src/reconcile/handover/handover-gate.ts'
 import { moveRoleInCluster } from '../../../../src/reconcile/handover/move-role-in-cluster.ts'
-import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
 import { createTakeovers } from '../../../../src/reconcile/turn/take-over.ts'
 import { realTime } from '../../../../src/reconcile/turn/time.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine, type TestEngine } from '../../../engine.ts'
@@ -131,7 +131,6 @@ test.for(cases)(
           others: [],
           build,
           errorReplies: 0,
-          successorAt: successor.admin.address,
           until: performance.now() + 1_500,
           orders: {
             give: () => undefined,

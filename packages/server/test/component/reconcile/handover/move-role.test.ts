@@ -1,10 +1,7 @@
+import { createEffect, measureParts, moveRole, replicationOf, writeStopOf } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { soonInSync } from '../../../../../../proof/spawn-engine.ts'
 import { until } from '../../../../../../proof/until.ts'
-import { replicationOf } from '../../../../src/reconcile/handover/handover-gate.ts'
-import { measureParts, moveRole } from '../../../../src/reconcile/handover/move-role.ts'
-import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
-import { realTime } from '../../../../src/reconcile/turn/time.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine } from '../../../engine.ts'
 
 const settings = [
@@ -32,16 +29,10 @@ test.for(builds.slice(-1))(
           others: [],
           build,
           errorReplies: 0,
-          successorAt: successor.admin.address,
           until: performance.now() + 60_000,
-          orders: {
-            give: () => undefined,
-            refused: () => undefined,
-            raiseEpoch: async () => undefined,
-          },
-          takeClients: async () => null,
+          onGiven: () => undefined,
         },
-        { effect: createEffect(() => undefined), time: realTime },
+        { effect: createEffect(() => undefined), elapsed: () => performance.now() },
       )
     await until('it has the key', async () => (await primary.admin.call('WAIT', 1, 0)) === 1)
     expect(await successor.admin.call('EVAL', inSecond("'DEL', 'missing'"), 0)).toBe(1)
@@ -58,7 +49,7 @@ test.for(builds.slice(-1))(
 
 test('the write stop of a certificate is the sum of its parts in which no shard takes writes, also when the server is busy between them', async () => {
   let now = 0
-  const parts = measureParts({ elapsed: () => now })
+  const parts = measureParts(() => now, { pause: 0, equal: 0, promote: 0, release: 0 })
   const lap = async (part: 'pause' | 'equal' | 'promote' | 'release', ms: number) => {
     now += ms
     const work = Promise.resolve()
@@ -73,8 +64,8 @@ test('the write stop of a certificate is the sum of its parts in which no shard 
   await lap('promote', 2.15)
   const { pause, equal, promote } = parts.all()
   expect(pause).toBeGreaterThanOrEqual(3.14)
-  expect(parts.writeStopMs()).toBeCloseTo(pause + equal + promote, 5)
-  expect(parts.writeStopMs()).toBeCloseTo(now, 5)
+  expect(writeStopOf(parts.all())).toBeCloseTo(pause + equal + promote, 5)
+  expect(writeStopOf(parts.all())).toBeCloseTo(now, 5)
   await lap('release', 15.7)
-  expect(parts.writeStopMs()).toBeCloseTo(pause + equal + promote, 5)
+  expect(writeStopOf(parts.all())).toBeCloseTo(pause + equal + promote, 5)
 })

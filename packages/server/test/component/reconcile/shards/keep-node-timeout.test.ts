@@ -1,7 +1,7 @@
+import { createEffect } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import type { Database } from '../../../../src/core/state/database.ts'
 import { keepNodeTimeout } from '../../../../src/reconcile/shards/keep-node-timeout.ts'
-import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
 import { tryingOn } from '../../../../src/reconcile/turn/engines.ts'
 import { createTurnMemory } from '../../../../src/reconcile/turn/turn-memory.ts'
 import { builds, startTestEngine } from '../../../engine.ts'

@@ -27,6 +27,7 @@ async function startTunnels({ isSilent = false } = {}) {
       await once(socket, 'connect')
       return { socket, life: agent.life }
     },
+    move: () => Promise.reject(new Error('no role moves here')),
     life: async () => agent.life,
   }
   return {

@@ -1,6 +1,17 @@
-import type { Build } from '@fairlead/api'
-import { compareVersions, type EngineConnection } from '@fairlead/engine'
-import type { EffectRunner, PassingTime } from '../turn/ports.ts'
+import type { EngineConnection } from './connection.ts'
+import type { EffectRunner } from './process/effect.ts'
+import { compareVersions } from './version.ts'
+
+/** What is known of an engine's program: flavour ("redis", "valkey") and version ("7.0.15"). */
+export interface EngineBuild {
+  readonly flavour: string
+  readonly version: string
+}
+
+/** Measures durations: monotonic ms since some time before this process began its work. */
+export interface Elapsing {
+  readonly elapsed: () => number
+}
 
 /** Timeout of the pause, also if the server dies. It is needed for a few milliseconds. */
 const PAUSE_MS = 2_000
@@ -21,7 +32,7 @@ const REFUSAL = 'min-replicas-to-write'
  */
 export async function stopWrites<T>(
   primary: EngineConnection,
-  build: Build,
+  build: EngineBuild,
   { effect }: EffectRunner,
   look: () => Promise<T>,
 ): Promise<T> {
@@ -40,7 +51,7 @@ export async function stopWrites<T>(
  */
 export async function keepWritesStopped(
   primary: EngineConnection,
-  build: Build,
+  build: EngineBuild,
   { effect }: EffectRunner,
 ): Promise<void> {
   if (!canPauseWrites(build)) return // refused until the refusal is taken back
@@ -54,11 +65,11 @@ export async function keepWritesStopped(
  */
 export async function pauseAll(
   primary: EngineConnection,
-  build: Build,
-  { effect, time }: EffectRunner & PassingTime,
+  build: EngineBuild,
+  { effect, elapsed }: EffectRunner & Elapsing,
 ): Promise<{ readonly offset: number; readonly endsAt: number } | null> {
   if (canPauseWrites(build)) return null
-  const endsAt = time.elapsed() + PAUSE_ALL_MS
+  const endsAt = elapsed() + PAUSE_ALL_MS
   // In one transaction, or the second command would wait, too. ROLE instead of INFO, which a transaction
   // would replicate.
   const [, , , replies] = await effect('pause-all', () =>
@@ -82,7 +93,7 @@ export async function pauseAll(
  */
 export async function fence(
   primary: EngineConnection,
-  build: Build,
+  build: EngineBuild,
   { effect }: EffectRunner,
 ): Promise<void> {
   if (canPauseWrites(build)) await effect('fence', () => primary.call('CLIENT', 'PAUSE', FENCE_MS, 'WRITE'))
@@ -90,7 +101,7 @@ export async function fence(
 }
 
 /** True if it refuses writes because of this module. Always false for engines on which writes wait. */
-export async function refusesWrites(shard: EngineConnection, build: Build): Promise<boolean> {
+export async function refusesWrites(shard: EngineConnection, build: EngineBuild): Promise<boolean> {
   if (canPauseWrites(build)) return false
   const reply = await shard.call('CONFIG', 'GET', REFUSAL)
   return Array.isArray(reply) && reply[1] === String(NEVER_REPLICAS)
@@ -99,13 +110,13 @@ export async function refusesWrites(shard: EngineConnection, build: Build): Prom
 /** Ends every stop of a shard's clients. Idempotent. */
 export async function resumeWrites(
   shard: EngineConnection,
-  build: Build,
+  build: EngineBuild,
   { effect }: EffectRunner,
 ): Promise<void> {
   if (canPauseWrites(build)) await effect('unpause', () => shard.call('CLIENT', 'UNPAUSE'))
   else await effect('unpause', () => shard.call('CONFIG', 'SET', REFUSAL, 0))
 }
 
-function canPauseWrites({ flavour, version }: Build): boolean {
+function canPauseWrites({ flavour, version }: EngineBuild): boolean {
   return flavour !== 'redis' || compareVersions(version, '6.2') >= 0
 }

@@ -1,4 +1,4 @@
-import type { InfoFields } from '@fairlead/engine'
+import type { InfoFields } from './read-info.ts'
 
 /**
  * Returns the keys of all databases of an engine, from INFO keyspace: one line

@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox'
+import { closed } from '../contract/closed.ts'
+import { Build, ShardName } from './shard-report.ts'
+
+/** Protocol for HTTP `Upgrade` to order a move of a primary role. */
+export const MOVE_PROTOCOL = 'fairlead-move'
+
+/**
+ * Path to order a move: POST with `Upgrade: fairlead-move` and an epoch. After 101 both sides send one JSON
+ * text a line: the server MovingShards and then MoveTerms, the agent MoveAnswers. The move ends with the
+ * connection, as a tunnel does.
+ */
+export const MOVE_PATH = '/agent/move'
+
+/** A group whose primary role moves outside of cluster mode. */
+export const MovingShards = closed({
+  primary: ShardName,
+  successor: ShardName,
+  others: Type.Array(ShardName, { maxItems: 16 }),
+})
+export type MovingShards = Static<typeof MovingShards>
+
+/** See MoveOrder of @fairlead/engine. */
+export const MoveTerms = closed({
+  /** Build of the primary. */
+  build: Build,
+  errorReplies: Type.Integer(),
+  /** Nothing is demoted later than this after the terms have arrived. */
+  validForMs: Type.Number(),
+  /** The trace of the agent's spans, which a later answer carries. */
+  traceparent: Type.Optional(Type.String()),
+})
+export type MoveTerms = Static<typeof MoveTerms>
+
+/** One of these. The last three end the move. Offsets are bytes of the stream. */
+export interface MoveAnswer {
+  /** The agent has connected to the shards, and waits for the terms. */
+  readonly ready?: true
+  /** Sent right before the successor gets the order to serve: without it, it has got none. */
+  readonly giving?: true
+  readonly moved?: {
+    readonly replid: string
+    readonly offset: number
+    readonly keys: number
+    readonly writeStopMs: number
+    readonly parts: { readonly pause: number; readonly equal: number; readonly promote: number }
+  }
+  /** The primary still serves. */
+  readonly notMoved?: {
+    readonly code: 'replication' | 'data_differs' | 'order_late'
+    readonly why: string
+    readonly hopeless: boolean
+  }
+  /** It was not begun, or ended in the middle: the roles have to be looked at. */
+  readonly failed?: {
+    /** `cut`: by a higher epoch, a stall of the agent, or after 4 s. */
+    readonly by: 'refusal' | 'silence' | 'cut'
+    readonly why: string
+  }
+}
