@@ -19,7 +19,7 @@ export const Certificate = Type.Object({
   }),
   write_stop_ms: Type.Union([Type.Number(), Type.Null()], {
     description:
-      'Write stop, from the pause of the old primary to the promotion of the new one: no shard of the group took writes. It is the sum of the phases pause, equal and promote. By the server’s clock; null if it was reconstructed after a crash, and the clock was set back meanwhile',
+      'Write stop, from the pause of the old primary to the promotion of the new one: no shard of the group took writes. It is the sum of the phases pause, equal and promote. By the agent’s clock, in cluster mode by the server’s; null if it was reconstructed after a crash, and the clock was set back meanwhile',
   }),
   held_ms: Type.Union([Type.Number(), Type.Null()], {
     description:
@@ -46,7 +46,7 @@ export const Certificate = Type.Object({
     ],
     {
       description:
-        'Milliseconds of each part, by the server’s clock, one after the other, together the whole handover; null where a crash interrupted it, and in older records',
+        'Milliseconds of each part, one after the other, together the whole handover; null where a crash interrupted it, and in older records',
     },
   ),
   clients_held: Type.Union([Type.Integer(), Type.Null()], {
