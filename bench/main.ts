@@ -5,6 +5,7 @@ const benches: Readonly<Record<string, string>> = {
   upgrade: './upgrade/main.ts',
   endpoint: './endpoint/main.ts',
   scale: './scale/main.ts',
+  compare: './compare/main.ts',
 }
 
 const [word = ''] = process.argv.slice(2)
