@@ -1,4 +1,5 @@
 import { chmod } from 'node:fs/promises'
+import type { Duplex } from 'node:stream'
 import {
   type agentOperations,
   awaitChanges,
@@ -73,6 +74,11 @@ export async function serveAgent(
     refuse(reply, 'not_found', `there is no ${request.method} ${request.url} here`),
   )
   const spans = createSpanBasket()
+  const upgraded = new Set<Duplex>()
+  app.server.on('upgrade', (_, stream: Duplex) => {
+    upgraded.add(stream)
+    stream.once('close', () => upgraded.delete(stream))
+  })
   serveTunnels(app.server, { ...parts, spans })
   app.addHook('onSend', (request, reply, _payload, done) => {
     void reply.headers(spans.take(request.headers['traceparent']))
@@ -103,6 +109,7 @@ export async function serveAgent(
   return {
     async [Symbol.asyncDispose]() {
       tunnels[Symbol.dispose]()
+      for (const stream of upgraded) stream.destroy()
       await app.close()
     },
   }

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { type Epoch, type MoveAnswer, MoveTerms, MovingShards, Refusal } from '@fairlead/api'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Epoch, type EpochFence, type MoveAnswer, MoveTerms, MovingShards, Refusal } from '@fairlead/api'
 import {
   createEffect,
   EngineError,
@@ -25,6 +26,7 @@ export interface MoveParts {
   /** Notices a stall of this process (watch-life.ts). */
   readonly look: () => void
   readonly spans: Pick<SpanBasket, 'join'>
+  readonly fence: Pick<EpochFence, 'admit'>
   readonly onEffect?: OnEffect | undefined
 }
 
@@ -33,6 +35,8 @@ const WITHIN_MS = 4_000
 /** A handover that is held up begins its preparation again. */
 const PREPARED_MS = 30_000
 const MOST_BYTES = 16 * 1024
+/** Longest time in which the old primary has no link because clients are moved. */
+const RELEASED_WITHIN_MS = 1_000
 /** The first look runs cold code: it takes some ms, which writes would wait for. */
 const REHEARSALS = 3
 
@@ -52,23 +56,55 @@ export async function serveMove(socket: Socket, epoch: Epoch, parts: MoveParts):
   const read = lineReader(socket, gone.signal)
   const answer = (line: MoveAnswer) => void socket.write(`${JSON.stringify(line)}\n`)
   const late = setTimeout(() => socket.destroy(), PREPARED_MS)
+  let isCut = () => false
   try {
     using members = await connectAll(as(isShards, await read()), epoch, parts.tunnels)
+    isCut = () => all(members).some(({ cut }) => cut.signal.aborted)
+    // A higher one may have come before these connections were there to be cut.
+    await parts.fence.admit(epoch)
     for (let n = 0; n < REHEARSALS; n += 1) await look(members)
     answer({ ready: true })
     const terms = as(isTerms, await read())
     clearTimeout(late)
     const order = { ...terms, onGiven: () => answer({ giving: true }) }
     const work = () => inSpan(ofAgent, () => move(members, order, gone.signal, parts))
-    answer(await parts.spans.join(terms.traceparent, work))
+    const result = await parts.spans.join(terms.traceparent, work)
+    answer(result)
+    if (result.moved === undefined) return
+    await Promise.race([read().catch(() => undefined), delay(RELEASED_WITHIN_MS, undefined, { ref: false })])
+    await follow(members, terms, parts)
+    answer({ following: true })
   } catch (cause) {
-    const isSilent =
-      cause instanceof EngineUnreachable || (cause instanceof Refusal && cause.code === 'unavailable')
-    answer({ failed: { by: isSilent ? 'silence' : 'cut', why: messageOf(cause) } })
+    answer({ failed: { by: isCut() ? 'cut' : blame(cause), why: messageOf(cause) } })
   } finally {
     clearTimeout(late)
     socket.end()
   }
+}
+
+function blame(cause: unknown): NonNullable<MoveAnswer['failed']>['by'] {
+  if (cause instanceof EngineError) return 'refusal'
+  if (cause instanceof EngineUnreachable) return 'silence'
+  if (!(cause instanceof Refusal)) return 'cut'
+  if (cause.code === 'stale_epoch') return 'stale'
+  return cause.code === 'unavailable' ? 'silence' : 'cut'
+}
+
+/** Lets the old primary follow the successor, also after its server is gone: that one serves alone before. */
+async function follow(
+  { primary }: Members,
+  { followAt: { host, port } }: MoveTerms,
+  { look: lookForStall, onEffect = () => undefined }: MoveParts,
+): Promise<void> {
+  const effect = createEffect(async (phase, name) => {
+    await onEffect(phase, name)
+    lookForStall()
+  })
+  await effect('follow', () => primary.call('REPLICAOF', host, port))
+}
+
+function all({ primary, successor, others }: Members): readonly CutConnection[] {
+  return [primary, successor, ...others]
 }
 
 const ofAgent = { name: 'move-role', kind: 'server', attributes: { 'fairlead.part': 'agent' } } as const
@@ -81,14 +117,14 @@ async function move(
 ): Promise<MoveAnswer> {
   const elapsed = () => performance.now()
   const until = elapsed() + terms.validForMs
-  const all = [members.primary, members.successor, ...members.others]
   const cut = AbortSignal.any([
-    ...all.map((member) => member.cut.signal),
+    ...all(members).map((member) => member.cut.signal),
     ...[gone, AbortSignal.timeout(WITHIN_MS)],
   ])
-  cut.addEventListener('abort', () => {
-    for (const member of all) member.cut.abort()
-  })
+  const end = () => {
+    for (const member of all(members)) member.cut.abort()
+  }
+  cut.addEventListener('abort', end)
   const effect = createEffect(async (phase, name) => {
     await onEffect(phase, name)
     lookForStall()
@@ -98,8 +134,9 @@ async function move(
     const moved = await moveRole({ ...members, ...terms, until }, { effect, elapsed })
     return 'why' in moved ? { notMoved: moved } : { moved }
   } catch (cause) {
-    const by = cut.aborted ? 'cut' : cause instanceof EngineError ? 'refusal' : 'silence'
-    return { failed: { by, why: messageOf(cause) } }
+    return { failed: { by: cut.aborted ? 'cut' : blame(cause), why: messageOf(cause) } }
+  } finally {
+    cut.removeEventListener('abort', end)
   }
 }
 
@@ -128,7 +165,11 @@ async function connectAll(
 ): Promise<Members> {
   using stack = new DisposableStack()
   const of = async (shard: string) => stack.use(await connect({ shard, epoch }))
-  const [mine, theirs, ...rest] = await Promise.all([of(primary), of(successor), ...others.map(of)])
+  const opening = [primary, successor, ...others].map(of)
+  // One that opens after another has failed must be closed, too.
+  await Promise.allSettled(opening)
+  const [mine, theirs, ...rest] = await Promise.all(opening)
+  if (mine === undefined || theirs === undefined) throw new Error('a group has two members')
   const owned = stack.move()
   return { primary: mine, successor: theirs, others: rest, [Symbol.dispose]: () => owned[Symbol.dispose]() }
 }

@@ -59,7 +59,7 @@ async function take(
     if (shard !== null) return await tunnels.open({ shard, epoch }, socket, accept)
     accept()
     logger.info({ url: request.url }, 'an order')
-    await serveMove(socket, epoch, { tunnels, look: life.look, spans, onEffect })
+    await serveMove(socket, epoch, { tunnels, look: life.look, spans, fence, onEffect })
   } catch (cause) {
     const refusal = cause instanceof Refusal ? cause : new Refusal('internal_error', messageOf(cause))
     if (refusal.code === 'internal_error') logger.error({ err: cause }, 'a tunnel could not be opened')

@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { closed } from '../contract/closed.ts'
-import { Build, ShardName } from './shard-report.ts'
+import { Address, Build, ShardName } from './shard-report.ts'
 
 /** Protocol for HTTP `Upgrade` to order a move of a primary role. */
 export const MOVE_PROTOCOL = 'fairlead-move'
 
 /**
  * Path to order a move: POST with `Upgrade: fairlead-move` and an epoch. After 101 both sides send one JSON
- * text a line: the server MovingShards and then MoveTerms, the agent MoveAnswers. The move ends with the
- * connection, as a tunnel does.
+ * text a line: the server MovingShards, MoveTerms, and MoveRelease when clients are served; the agent
+ * MoveAnswers. The move ends with the connection, as a tunnel does.
  */
 export const MOVE_PATH = '/agent/move'
 
@@ -27,12 +27,19 @@ export const MoveTerms = closed({
   errorReplies: Type.Integer(),
   /** Nothing is demoted later than this after the terms have arrived. */
   validForMs: Type.Number(),
+  /** Where the old primary follows its successor: after MoveRelease, without a server, or after 1 s. */
+  followAt: Address,
   /** The trace of the agent's spans, which a later answer carries. */
   traceparent: Type.Optional(Type.String()),
 })
 export type MoveTerms = Static<typeof MoveTerms>
 
-/** One of these. The last three end the move. Offsets are bytes of the stream. */
+/** The clients are served by the successor. */
+export interface MoveRelease {
+  readonly released: true
+}
+
+/** One of these. Offsets are bytes of the stream. */
 export interface MoveAnswer {
   /** The agent has connected to the shards, and waits for the terms. */
   readonly ready?: true
@@ -51,10 +58,12 @@ export interface MoveAnswer {
     readonly why: string
     readonly hopeless: boolean
   }
+  /** After `moved`: the old primary has the order to follow. */
+  readonly following?: true
   /** It was not begun, or ended in the middle: the roles have to be looked at. */
   readonly failed?: {
-    /** `cut`: by a higher epoch, a stall of the agent, or after 4 s. */
-    readonly by: 'refusal' | 'silence' | 'cut'
+    /** `stale`: the epoch is not the highest. `cut`: by a higher one, a stall of the agent, or after 4 s. */
+    readonly by: 'refusal' | 'silence' | 'cut' | 'stale'
     readonly why: string
   }
 }

@@ -5,6 +5,7 @@ import {
   MOVE_PATH,
   MOVE_PROTOCOL,
   type MoveAnswer,
+  type MoveRelease,
   type MoveTerms,
   type MovingShards,
 } from '@fairlead/api'
@@ -15,13 +16,15 @@ import {
   type Moved,
   type NotMoved,
 } from '@fairlead/engine'
-import { AgentUnreachable } from './agent-link.ts'
+import { AgentUnreachable, StaleEpoch } from './agent-link.ts'
 import { upgrade } from './open-tunnel.ts'
 
 /** A move for which the agent is prepared. Dispose to give it up, also in the middle. */
 export interface PreparedMove extends Disposable {
-  /** Orders it. Throws EngineError, EngineUnreachable, and AgentUnreachable, also if it was cut. */
+  /** Orders it. Throws EngineError, EngineUnreachable, StaleEpoch, and AgentUnreachable, also if cut. */
   order(terms: MoveTerms, orders: OrdersOfMove): Promise<Moved | NotMoved>
+  /** Called when the role has moved, and clients are served: lets the old primary follow. Throws the same. */
+  follow(): Promise<void>
 }
 
 /** Called as a move proceeds. */
@@ -35,7 +38,7 @@ export interface OrdersOfMove {
 /** The agent ends a move after 4 s. */
 const ANSWER_WITHIN_MS = 5_000
 
-/** Prepares the agent for a move (engine-move.ts of the API). Throws like `order`, and StaleEpoch. */
+/** Prepares the agent for a move (engine-move.ts of the API). Throws like `order`. */
 export async function prepareMove(
   agentSocket: string,
   shards: MovingShards,
@@ -50,15 +53,21 @@ export async function prepareMove(
   const reader = createInterface({ input: socket }).on('error', () => undefined) // the socket closes, too
   // Lines that came before the end are read first.
   const lines = on(reader, 'line', { signal: gone.signal })
-  const answerTo = async (line?: MovingShards | MoveTerms): Promise<MoveAnswer> => {
+  const answerTo = async (line?: MovingShards | MoveTerms | MoveRelease): Promise<MoveAnswer> => {
     if (line !== undefined) socket.write(`${JSON.stringify(line)}\n`)
-    const late = setTimeout(() => end(`not within ${ANSWER_WITHIN_MS} ms`), ANSWER_WITHIN_MS)
+    let isWaiting = true
+    // After a stop of this process timers come first: what has arrived by then is read before.
+    const late = setTimeout(
+      () => setImmediate(() => isWaiting && end(`not within ${ANSWER_WITHIN_MS} ms`)),
+      ANSWER_WITHIN_MS,
+    )
     try {
       const { value } = (await lines.next()) as IteratorYieldResult<[string]>
       return JSON.parse(value[0]) as MoveAnswer
     } catch (cause) {
       throw gone.signal.aborted ? gone.signal.reason : new AgentUnreachable('the agent broke off', { cause })
     } finally {
+      isWaiting = false
       clearTimeout(late)
     }
   }
@@ -75,11 +84,16 @@ export async function prepareMove(
       if (end.by === 'refusal' && first.giving === true) refused()
       throw errorOf(end)
     },
+    async follow() {
+      const { failed: end } = await answerTo({ released: true })
+      if (end !== undefined) throw errorOf(end)
+    },
     [Symbol.dispose]: () => owned[Symbol.dispose](),
   }
 }
 
 function errorOf({ by, why }: NonNullable<MoveAnswer['failed']>): Error {
   if (by === 'refusal') return new EngineError(why)
+  if (by === 'stale') return new StaleEpoch(why)
   return by === 'silence' ? new EngineUnreachable(why) : new AgentUnreachable(why)
 }

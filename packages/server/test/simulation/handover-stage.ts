@@ -1,8 +1,10 @@
 /** A group in memory whose role the product's code moves: engines, stream, clients and records. */
+
+import type { Address } from '@fairlead/api'
 import { createEffect, type Effect, type EngineConnection, moveRole } from '@fairlead/engine'
 import type { HeldClients, NotHeld } from '../../src/reconcile/clients/endpoints.ts'
 import type { HandoverPorts, RoleToMove } from '../../src/reconcile/handover/hand-over.ts'
-import type { OrderMove } from '../../src/reconcile/handover/move-role.ts'
+import type { Move } from '../../src/reconcile/handover/move-role.ts'
 import { createOrdersToServe } from '../../src/reconcile/turn/orders-to-serve.ts'
 import { createTakeovers } from '../../src/reconcile/turn/take-over.ts'
 import {
@@ -117,7 +119,7 @@ export function stageOf(plot: Plot): Stage {
     },
     ports: {
       effect,
-      orderMove: plot.inCluster
+      move: plot.inCluster
         ? null
         : moving({ primary: connect(OLD), successor: connect(SUCCESSOR), others }, effect, time),
       takeovers: createTakeovers(time),
@@ -150,12 +152,20 @@ function moving(
   members: globalThis.Pick<RoleToMove, 'primary' | 'successor' | 'others'>,
   effect: Effect,
   { elapsed }: VirtualTime,
-): OrderMove {
-  return ({ validForMs }, { give: onGiven }) =>
-    moveRole(
-      { ...members, build, errorReplies: 0, until: elapsed() + validForMs, onGiven },
-      { effect, elapsed },
-    )
+): Move {
+  let followAt: Address = { host: '', port: 0 }
+  return {
+    order(terms, { give: onGiven }) {
+      followAt = terms.followAt
+      const until = elapsed() + terms.validForMs
+      return moveRole({ ...members, build, errorReplies: 0, until, onGiven }, { effect, elapsed })
+    },
+    follow: () =>
+      effect(
+        'follow',
+        async () => void (await members.primary.call('REPLICAOF', followAt.host, followAt.port)),
+      ),
+  }
 }
 
 function settingsOf({ looked, clients }: LooksAt): HandoverPorts['settings'] {

@@ -1,6 +1,6 @@
 /** A server in the tests' world, from its start to its death: the ports of the reconciler, and its memory. */
 
-import type { NodeReport, ShardReport } from '@fairlead/api'
+import type { Address, NodeReport, ShardReport } from '@fairlead/api'
 import {
   createEffect,
   createMutex,
@@ -108,8 +108,10 @@ async function prepareMove(
     successor: await connect(to),
     others: await Promise.all(others.map(connect)),
   }
+  let at: Address = { host: '', port: 0 }
   return {
-    async order({ validForMs, ...terms }, { give, refused }) {
+    async order({ validForMs, followAt, ...terms }, { give, refused }) {
+      at = followAt
       const until = ports.elapsed() + validForMs
       let given = false
       const onGiven = () => {
@@ -123,6 +125,8 @@ async function prepareMove(
         throw cause
       }
     },
+    follow: () =>
+      ports.effect('follow', async () => void (await members.primary.call('REPLICAOF', at.host, at.port))),
     [Symbol.dispose]: () => undefined,
   }
 }

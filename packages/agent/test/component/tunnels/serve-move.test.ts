@@ -15,7 +15,7 @@ const shards = { primary: 's1', successor: 's2', others: [] }
 async function startGroup(config: Partial<AgentConfig> = {}) {
   await using opened = new AsyncDisposableStack()
   const home = opened.use(await makeHome())
-  opened.use(await home.start({ stoodStillMs: 60_000, ...config }))
+  const agent = opened.use(await home.start({ stoodStillMs: 60_000, ...config }))
   const spec = await makeSpec()
   const { host, port, adminPassword, userPassword } = spec
   const replica = await makeSpec({ adminPassword, userPassword, replicaOf: { host, port } })
@@ -29,9 +29,10 @@ async function startGroup(config: Partial<AgentConfig> = {}) {
   await until(async () => (await replicationOf(successor)).link === 'up')
   await primary.call('SET', 'k', 'v')
   await until(async () => Number(await primary.call('WAIT', 1, 100)) === 1)
-  const terms = { build: spec.build, errorReplies: 0, validForMs: 60_000 }
+  const followAt = { host, port: replica.port }
+  const terms = { build: spec.build, errorReplies: 0, validForMs: 60_000, followAt }
   const owned = opened.move()
-  return { home, primary, successor, terms, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { home, agent, primary, successor, terms, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 /** A server that orders a move: it sends lines, and reads those of the agent until the end. */
@@ -53,7 +54,7 @@ async function order(socketPath: string, epoch: string) {
 const rolesOf = (engines: readonly EngineConnection[]) =>
   Promise.all(engines.map(async (engine) => (await replicationOf(engine)).role))
 
-test('a role moves by one order: the agent tells before the successor gets it, and the old primary stays without a link', async () => {
+test('a role moves by one order: the agent tells before the successor gets it, and the old primary follows after the release', async () => {
   await using group = await startGroup()
   const { home, primary, successor, terms } = group
   const server = await order(home.socketPath, '1:1')
@@ -61,16 +62,32 @@ test('a role moves by one order: the agent tells before the successor gets it, a
   await server.ready()
   expect(await rolesOf([primary, successor])).toEqual(['primary', 'replica'])
   server.send(terms)
-  await server.ended()
-  const { offset, replid } = await replicationOf(primary)
+  await until(() => server.answers.length === 3)
+  const { offset, replid, primary: followed } = await replicationOf(primary)
   expect(server.answers).toEqual([
     { ready: true },
     { giving: true },
     { moved: expect.objectContaining({ keys: 1, offset, replid }) },
   ])
   expect(await rolesOf([primary, successor])).toEqual(['replica', 'primary'])
-  expect((await replicationOf(primary)).primary?.port).toBe(0)
+  expect(followed?.port).toBe(0)
   expect((await replicationOf(successor)).replid2).toBe(replid)
+  server.send({ released: true })
+  await server.ended()
+  expect(server.answers.slice(3)).toEqual([{ following: true }])
+  await until(async () => (await replicationOf(primary)).link === 'up')
+})
+
+test('an old primary follows its successor also if its server is gone after the move', async () => {
+  await using group = await startGroup()
+  const { home, primary, terms } = group
+  const server = await order(home.socketPath, '1:1')
+  server.send(shards)
+  await server.ready()
+  server.send(terms)
+  await until(() => server.answers.length === 3)
+  server.socket.destroy()
+  await until(async () => (await replicationOf(primary)).primary?.port === terms.followAt.port)
 })
 
 test('an order that has expired moves nothing, and writes continue', async () => {
@@ -88,6 +105,7 @@ test('an order that has expired moves nothing, and writes continue', async () =>
 
 // invariant: No order of a replaced server moves a role.
 test.each([
+  ['before its shards are named', ''],
   ['before it is ordered', 'before pause'],
   ['while writes are stopped', 'before demote'],
 ] as const)(
@@ -102,11 +120,14 @@ test.each([
     const { home, primary, successor, terms } = group
     socketPath = home.socketPath
     const server = await order(socketPath, '1:4')
+    if (at === '') (await mustDial(socketPath, 's1', '1:5')).socket.destroy()
     server.send(shards)
     await server.ready()
     server.send(terms)
     await server.ended()
-    expect(server.answers.slice(1)).toEqual([{ failed: expect.objectContaining({ by: 'cut' }) }])
+    const by = at === '' ? 'stale' : 'cut'
+    expect(server.answers.at(-1)).toEqual({ failed: expect.objectContaining({ by }) })
+    expect(server.answers.some(({ giving }) => giving)).toBe(false)
     expect(await rolesOf([primary, successor])).toEqual(['primary', 'replica'])
   },
 )
@@ -139,6 +160,29 @@ test('a move ends with its server: what was not done by then is not done', async
   expect(next.answers).toEqual([{ ready: true }])
   expect(await rolesOf([primary, successor])).toEqual(['replica', 'replica'])
   next.socket.destroy()
+})
+
+test('a shard that cannot be reached costs no connection to another one, however often it is tried', async () => {
+  await using group = await startGroup()
+  const { home, successor } = group
+  const ours = async () => String(await successor.call('CLIENT', 'LIST')).split('user=fairlead').length
+  const before = await ours()
+  for (let n = 0; n < 40; n += 1) {
+    const server = await order(home.socketPath, '1:1')
+    server.send({ ...shards, primary: 'gone' })
+    await server.ended()
+    expect(server.answers).toEqual([{ failed: expect.objectContaining({ by: 'silence' }) }])
+  }
+  await until(async () => (await ours()) <= before)
+})
+
+test('an agent ends at once, also with a prepared move', async () => {
+  await using group = await startGroup()
+  const server = await order(group.home.socketPath, '1:1')
+  server.send(shards)
+  await server.ready()
+  await group.agent[Symbol.asyncDispose]()
+  await server.ended()
 })
 
 test('what is no order is refused, with the reason, and so is a shard that is not there', async () => {

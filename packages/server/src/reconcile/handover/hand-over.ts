@@ -7,7 +7,7 @@ import type { HeldClients, NotHeld } from '../clients/endpoints.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import type { Clock, PassingTime, TakingOver } from '../turn/ports.ts'
 import { ORDER_WITHIN_MS } from '../turn/take-over.ts'
-import { type MovedWithClients, moveRoleByOrder, type OrderMove, type RoleMove } from './move-role.ts'
+import { type Move, type MovedWithClients, moveRoleByOrder, type RoleMove } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { prepareToFollow } from './prepare-to-follow.ts'
 
@@ -24,7 +24,7 @@ export interface RoleToMove extends MovingGroup, Pick<RoleMove, 'orders'> {
 /** Ports of a handover, besides the group's connections. It knows no store, proxy or agent. */
 export interface HandoverPorts extends EffectRunner, PassingTime, TakingOver, Clock {
   /** Null in cluster mode. */
-  readonly orderMove: OrderMove | null
+  readonly move: Move | null
   readonly clients: HandoverClients
   readonly settings: HandoverSettings
   readonly record: HandoverRecord
@@ -77,9 +77,7 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   // Its replicas may have been made writable: writes that the old primary takes as a replica would be lost.
   await effect('set-read-only', () => primary.call('CONFIG', 'SET', 'replica-read-only', 'yes'))
   // Done before anything stops: it has no effect on a primary.
-  const { host, port } = inCluster
-    ? successor.address
-    : await prepareToFollow(primary, successorRecord, ports)
+  const followAt = inCluster ? successor.address : await prepareToFollow(primary, successorRecord, ports)
   await record.intend()
   await clients.giveUpBlocked()
   const [began, holdAt] = [time.elapsed(), ports.now()]
@@ -105,9 +103,11 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
       settings.readAhead()
     },
   }
-  const move = { ...role, orders, until, takeClients }
+  const terms = { ...role, orders, until, takeClients }
   const moving =
-    ports.orderMove === null ? moveRoleInCluster(move, ports) : moveRoleByOrder(ports.orderMove, move, time)
+    ports.move === null
+      ? moveRoleInCluster(terms, ports)
+      : moveRoleByOrder(ports.move, { ...terms, followAt }, time)
   // Scripts loaded since: no new one arrives while clients are held. Asked for after the first order of the
   // move, which does not wait for them.
   const scripts = clients.carryScripts()
@@ -120,8 +120,8 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
     return moved.hopeless ? { kind: 'hopeless', code, why } : { kind: 'not yet', code, why, afterMs: CALM_MS }
   }
   // Only now: see NOWHERE in move-role.ts of @fairlead/engine. In cluster mode it follows by itself.
-  const following = inCluster || effect('follow', () => primary.call('REPLICAOF', host, port))
-  Promise.resolve(following).catch(() => undefined) // thrown again when the move is on record
+  const following = ports.move?.follow()
+  following?.catch(() => undefined) // thrown again when the move is on record
   await record.cut(held?.cut ?? 0)
   const start = { holdAt, moveAfterMs: Math.round((moved.began - began) * 100) / 100 }
   const waited = held?.waited() ?? null
@@ -138,7 +138,7 @@ interface HandedOver extends Omit<MovedWithClients, 'began'> {
   readonly waited: WaitedClients | null
   readonly began: NonNullable<Certificate['began']>
   /** Settles when the old primary has the order to follow. */
-  readonly following: unknown
+  readonly following: Promise<void> | undefined
 }
 
 /** Does step 6. The record comes first: clients that connect to shards directly read it. */

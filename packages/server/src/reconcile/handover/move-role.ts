@@ -1,3 +1,4 @@
+import type { Address } from '@fairlead/api'
 import { type Moved, type NotMoved, writeStopOf } from '@fairlead/engine'
 import type { HandoverParts } from '../../core/state/action.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
@@ -40,11 +41,16 @@ export interface MoveRefused extends Obstacle {
   readonly remedy?: () => Promise<void>
 }
 
-/** Orders the move from the node's agent. Throws if it ends in the middle. */
-export type OrderMove = (
-  terms: { readonly validForMs: number },
-  orders: Pick<RoleMove['orders'], 'give' | 'refused'>,
-) => Promise<Moved | NotMoved>
+/** A move for which the node's agent is prepared. */
+export interface Move {
+  /** Throws if it ends in the middle. */
+  order(
+    terms: { readonly followAt: Address; readonly validForMs: number },
+    orders: Pick<RoleMove['orders'], 'give' | 'refused'>,
+  ): Promise<Moved | NotMoved>
+  /** Lets the old primary follow its successor; without it the agent does, later. */
+  follow(): Promise<void>
+}
 
 /** Returns the deadline. `began`: right before the first order; the pause lasts longer than it is valid. */
 export function untilOf({ until }: Pick<RoleMove, 'until'>, began: number): number {
@@ -57,12 +63,12 @@ export function untilOf({ until }: Pick<RoleMove, 'until'>, began: number): numb
  * their way is counted half as hold and half as release.
  */
 export async function moveRoleByOrder(
-  order: OrderMove,
-  move: RoleMove,
+  { order }: Pick<Move, 'order'>,
+  { followAt, ...move }: RoleMove & { readonly followAt: Address },
   { elapsed }: Pick<Time, 'elapsed'>,
 ): Promise<MovedWithClients | MoveRefused> {
   const sent = elapsed()
-  const moved = await order({ validForMs: untilOf(move, sent) - sent }, move.orders)
+  const moved = await order({ followAt, validForMs: untilOf(move, sent) - sent }, move.orders)
   if ('why' in moved) return moved
   const answered = elapsed()
   const way = (answered - sent - writeStopOf(moved.parts)) / 2

@@ -1,5 +1,8 @@
+import { EngineUnreachable } from '@fairlead/engine'
 import type { Handover } from '../../core/state/handover.ts'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { ObservedGroup, Step } from '../../core/state/topology.ts'
+import type { PreparedMove } from '../../nodes/open-move.ts'
 import { carryScripts } from '../carry-over/carry-scripts.ts'
 import { type CarryingPorts, carryToFollowers, laterSettings } from '../carry-over/carry-to-followers.ts'
 import { type HoldingPorts, holdClients, prepareClients } from '../clients/endpoints.ts'
@@ -13,6 +16,7 @@ import { reportLowMemory } from '../records/report-low-memory.ts'
 import { disableAutoRestart } from '../shards/disable-auto-restart.ts'
 import { setLimits } from '../shards/keep-limits.ts'
 import { toFollow } from '../shards/ports-of-shard.ts'
+import type { MovingRole } from '../turn/engines.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import type {
   Certifying,
@@ -164,13 +168,10 @@ async function recordAndMove(
   const siblings = followers.filter(({ id }) => id !== step.to)
   const { build } = member(step.from, { members }).runs
   const errorReplies = engineOf(step.to, seen)?.errorReplies ?? 0
-  using move = database.cluster
-    ? null
-    : await ports.engines.prepareMove(database, {
-        from: step.from,
-        to: step.to,
-        others: siblings.map(({ id }) => id),
-      })
+  const shards = { from: step.from, to: step.to, others: siblings.map(({ id }) => id) }
+  const prepared = database.cluster ? null : await prepareMove(shards, context)
+  if (prepared !== null && 'why' in prepared) return { kind: 'not yet', ...prepared }
+  using move = prepared
   return await handOver(
     {
       primary,
@@ -192,7 +193,10 @@ async function recordAndMove(
     {
       effect: ports.effect,
       takeovers: ports.takeovers,
-      orderMove: move && ((terms, orders) => move.order({ ...terms, build, errorReplies }, orders)),
+      move: move && {
+        order: (terms, orders) => move.order({ ...terms, build, errorReplies }, orders),
+        follow: () => move.follow(),
+      },
       now: ports.now,
       time: ports.time,
       clients: {
@@ -205,6 +209,19 @@ async function recordAndMove(
       record: recordHandover(step, fullSyncsBefore, context),
     },
   )
+}
+
+/** Returns an obstacle if a shard takes no new connection: its `maxclients` may be reached. */
+async function prepareMove(
+  shards: MovingRole,
+  { database, ports }: HandoverContext,
+): Promise<PreparedMove | Obstacle> {
+  try {
+    return await ports.engines.prepareMove(database, shards)
+  } catch (cause) {
+    if (!(cause instanceof EngineUnreachable)) throw cause
+    return { code: 'shard_silent', why: `a shard takes no new connection: ${cause.message}` }
+  }
 }
 
 function engineOf(shard: number, { shards }: ObservedGroup) {
