@@ -2,7 +2,7 @@ import type { EngineConnection } from './connection.ts'
 import type { EffectRunner } from './process/effect.ts'
 import { compareVersions } from './version.ts'
 
-/** What is known of an engine's program: flavour ("redis", "valkey") and version ("7.0.15"). */
+/** Flavour ("redis", "valkey") and version ("7.0.15") of an engine's program. */
 export interface EngineBuild {
   readonly flavour: string
   readonly version: string

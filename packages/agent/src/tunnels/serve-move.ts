@@ -90,7 +90,7 @@ function blame(cause: unknown): NonNullable<MoveAnswer['failed']>['by'] {
   return cause.code === 'unavailable' ? 'silence' : 'cut'
 }
 
-/** Lets the old primary follow the successor, also after its server is gone: that one serves alone before. */
+/** Lets the old primary follow the successor, which serves without a replica until then. */
 async function follow(
   { primary }: Members,
   { followAt: { host, port } }: MoveTerms,

@@ -25,9 +25,9 @@ export const MoveTerms = closed({
   /** Build of the primary. */
   build: Build,
   errorReplies: Type.Integer(),
-  /** Nothing is demoted later than this after the terms have arrived. */
+  /** Deadline of the demotion, from the arrival of the terms. */
   validForMs: Type.Number(),
-  /** Where the old primary follows its successor: after MoveRelease, without a server, or after 1 s. */
+  /** Address of the successor; its old primary follows after MoveRelease, without a server, or after 1 s. */
   followAt: Address,
   /** The trace of the agent's spans, which a later answer carries. */
   traceparent: Type.Optional(Type.String()),
