@@ -1,12 +1,12 @@
 /**
- * The server that ships, with one addition; crash-agent.ts tells it of the effects of the agent. Either it ends itself with SIGKILL at point number CRASH_AT,
- * where points are the moments just before each effect, counted from 0 (the effect before is complete then);
- * or at the point that CRASH_WHEN names, the first time that it comes ("after cluster replicate"), or the
- * CRASH_TIME-th. Or it kills what a test has armed (arm-kill.ts). Or it stalls processes, itself too, at the
- * points that STALLS names (stall.ts); STALL_LOG gets a line for each. Or a fault is injected into it at the
- * point that the file of FAULT_FILES names (server-fault.ts), and logs to FAULT_LOG. Or it does nothing for
- * 200 ms at each point that SLOW_WHEN names. With POWER_CUT it also kills all other processes of its home
- * when it ends itself: engines, proxy and agent.
+ * The server that ships, with one addition; crash-agent.ts tells it of the effects of the agent. Either it
+ * ends itself with SIGKILL at point number CRASH_AT, where points are the moments just before each effect,
+ * counted from 0 (the effect before is complete then); or at the point that CRASH_WHEN names, the first time
+ * that it comes ("after cluster replicate"), or the CRASH_TIME-th. Or it kills what a test has armed
+ * (arm-kill.ts). Or it stalls processes, itself too, at the points that STALLS names (stall.ts); STALL_LOG gets a
+ * line for each. Or a fault is injected into it at the point that the file of FAULT_FILES names
+ * (server-fault.ts), and logs to FAULT_LOG. Or it does nothing for 200 ms at each point that SLOW_WHEN names. With
+ * POWER_CUT it also kills all other processes of its home when it ends itself: engines, proxy and agent.
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -57,8 +57,8 @@ export const tooLate: NotMoved = {
 }
 
 /**
- * No engine listens at port 0, so its demoted primary is refused at once and keeps its history. A handshake
- * with its successor, over TLS, would take both of them 2 ms of the write stop; the caller orders it later.
+ * Address for a demoted primary: port 0 refuses at once, and the engine keeps its history. A TLS handshake
+ * with the successor would take both of them 2 ms of the write stop; the caller orders that later.
  */
 const NOWHERE = ['127.0.0.1', 0] as const
 
@@ -157,6 +157,7 @@ interface Position extends Point {
   readonly keys: number
   readonly errorReplies: number
 }
+
 /** Asks all members concurrently; the first request to the primary is sent before this returns. */
 export async function look({
   primary,

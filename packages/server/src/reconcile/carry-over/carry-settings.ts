@@ -1,6 +1,5 @@
 import type { Build } from '@fairlead/api'
-import type { Effect } from '@fairlead/engine'
-import { type EngineConnection, printable } from '@fairlead/engine'
+import { type Effect, type EngineConnection, printable } from '@fairlead/engine'
 import { usersToCarry } from '../../core/carry-over/acl.ts'
 import {
   type Changes,

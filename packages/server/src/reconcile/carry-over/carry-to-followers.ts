@@ -1,5 +1,4 @@
-import type { EffectRunner } from '@fairlead/engine'
-import { printable } from '@fairlead/engine'
+import { type EffectRunner, printable } from '@fairlead/engine'
 import type { Action } from '../../core/state/action.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { EffectRunner } from '@fairlead/engine'
-import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
+import { type EffectRunner, type EngineConnection, EngineError, printable } from '@fairlead/engine'
 import { areAsGiven, usersToLimit } from '../../core/carry-over/within-reach.ts'
 import type { Database } from '../../core/state/database.ts'
 import { revisionOf } from '../../core/state/goal.ts'

@@ -1,6 +1,5 @@
 import { ApiError } from '@fairlead/api'
-import type { EffectRunner } from '@fairlead/engine'
-import { type EngineConnection, EngineError, EngineUnreachable } from '@fairlead/engine'
+import { type EffectRunner, type EngineConnection, EngineError, EngineUnreachable } from '@fairlead/engine'
 import type { Database } from '../../core/state/database.ts'
 import { endpointName } from '../../core/state/endpoint-name.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'

@@ -1,5 +1,4 @@
-import type { EffectRunner } from '@fairlead/engine'
-import { type MovingGroup, replicationOf, resumeWrites } from '@fairlead/engine'
+import { type EffectRunner, type MovingGroup, replicationOf, resumeWrites } from '@fairlead/engine'
 import type { Certificate, WaitedClients } from '../../core/state/action.ts'
 import { type History, historyBefore, type ShardRecord } from '../../core/state/database.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'

@@ -1,5 +1,4 @@
-import type { EffectRunner } from '@fairlead/engine'
-import { refusesWrites, resumeWrites } from '@fairlead/engine'
+import { type EffectRunner, refusesWrites, resumeWrites } from '@fairlead/engine'
 import { isSilent } from '../../core/plan/may-serve.ts'
 import type { Database } from '../../core/state/database.ts'
 import { isLive, type ObservedDatabase, type ObservedGroup } from '../../core/state/topology.ts'

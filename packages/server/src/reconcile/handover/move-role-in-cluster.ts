@@ -1,6 +1,6 @@
-import type { EffectRunner } from '@fairlead/engine'
 import {
   becomeEqual,
+  type EffectRunner,
   type EngineConnection,
   look,
   type MovingGroup,

@@ -1,5 +1,5 @@
-import type { EffectRunner } from '@fairlead/engine'
 import {
+  type EffectRunner,
   type EngineConnection,
   keepWritesStopped,
   type MovingGroup,

@@ -1,5 +1,4 @@
-import type { EffectRunner } from '@fairlead/engine'
-import { type EngineConnection, EngineError, readInfo } from '@fairlead/engine'
+import { type EffectRunner, type EngineConnection, EngineError, readInfo } from '@fairlead/engine'
 import { isAtLeast, isOverLimit, type LimitOrder, limitOrders } from '../../core/plan/limit-orders.ts'
 import type { Database } from '../../core/state/database.ts'
 import { engineLimit, type Limits } from '../../core/state/engine-memory.ts'

@@ -1,5 +1,4 @@
-import type { EffectRunner } from '@fairlead/engine'
-import { type EngineConnection, readInfo } from '@fairlead/engine'
+import { type EffectRunner, type EngineConnection, readInfo } from '@fairlead/engine'
 import {
   allows,
   isOurs,

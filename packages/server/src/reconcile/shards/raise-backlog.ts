@@ -1,5 +1,4 @@
-import type { EffectRunner } from '@fairlead/engine'
-import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
+import { type EffectRunner, type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import { backlogBytes } from '../../core/state/backlog-bytes.ts'
 import type { Limits } from '../../core/state/engine-memory.ts'
 import type { PassingTime } from '../turn/ports.ts'

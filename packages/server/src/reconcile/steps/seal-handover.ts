@@ -1,5 +1,11 @@
-import type { EffectRunner } from '@fairlead/engine'
-import { readInfo, readReplication, replicationIn, replicationOf, resumeWrites } from '@fairlead/engine'
+import {
+  type EffectRunner,
+  readInfo,
+  readReplication,
+  replicationIn,
+  replicationOf,
+  resumeWrites,
+} from '@fairlead/engine'
 import { aloneFor, branchOf, lostInHandover, type OldPrimary } from '../../core/losses/lost-in-handover.ts'
 import type { Certificate } from '../../core/state/action.ts'
 import { type Handover, longestWriteStopMs } from '../../core/state/handover.ts'

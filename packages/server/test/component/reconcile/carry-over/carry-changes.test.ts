@@ -1,5 +1,4 @@
-import type { EngineConnection } from '@fairlead/engine'
-import { createEffect } from '@fairlead/engine'
+import { createEffect, type EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import {
   carryChanges,
