@@ -37,7 +37,6 @@ const notReplicated = [
   'A consumer of a group that has asked with `XREADGROUP` and got nothing is not in `XINFO CONSUMERS`, until it asks again.',
   '`OBJECT ENCODING` may be different (of a number after `INCRBYFLOAT`: `int` instead of `embstr`). The value is the same.',
   '`XINFO GROUPS` has nil for `entries-read` and `lag` of a group that was not created at the end of its stream, if the former primary was redis 7.0.',
-  '`PUBSUB NUMSUB`, `SHARDNUMSUB`, `CHANNELS` and `NUMPAT` count the subscribers that have arrived at the new primary: fewer than before, until all have.',
 ]
 
 function printFamily({ name, plain, sharded, rows }: Family): readonly string[] {

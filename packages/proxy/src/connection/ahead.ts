@@ -4,8 +4,8 @@ export interface Ahead {
   /** CLIENT REPLY OFF, and SKIP for the next command. */
   silent: boolean
   skipsNext: boolean
-  /** True if the transaction holds a command that may publish. */
-  publishes: boolean
+  /** True if the transaction holds a command that may publish, or counts subscribers. */
+  needsSubscribers: boolean
   /** A command of the transaction that may make the reply of EXEC incomplete; empty if there is none. */
   cutsReply: string
   /** `listens`: see Listens. `changesProtocol`: a command without an answer yet may change the protocol. */
@@ -19,7 +19,7 @@ export function nothingAhead(): Ahead {
     inTransaction: false,
     silent: false,
     skipsNext: false,
-    publishes: false,
+    needsSubscribers: false,
     cutsReply: '',
     listens: false,
     changesProtocol: false,

@@ -14,7 +14,7 @@ export function lookAhead(connection: Connection, command: Command): void {
   if (!ahead.inTransaction) listenAhead(connection, command)
   switch (command.name) {
     case 'MULTI':
-      if (!ahead.inTransaction) ahead.publishes = false
+      if (!ahead.inTransaction) ahead.needsSubscribers = false
       ahead.inTransaction = true
       return
     case 'CLIENT':

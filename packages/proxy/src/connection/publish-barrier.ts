@@ -3,28 +3,28 @@ import { notedNames } from '../remembered/commands.ts'
 import type { ConnectionState } from '../remembered/connection-state.ts'
 
 /**
- * Makes commands that may publish wait while subscribers move, because these would miss the messages. On only
- * for a moment after a switch.
+ * Makes commands that may publish, or that count subscribers, wait while subscribers move: messages would be
+ * missed, and counts too low. On only for a moment after a switch.
  */
 export interface PublishBarrier {
   isOn: boolean
 }
 
 /** Scripts and functions may publish; which ones do is unknown. */
-const publishing: ReadonlySet<string> = new Set([
-  ...['PUBLISH', 'SPUBLISH'],
+const waiting: ReadonlySet<string> = new Set([
+  ...['PUBLISH', 'SPUBLISH', 'PUBSUB'],
   ...['EVAL', 'EVALSHA', 'EVAL_RO', 'EVALSHA_RO', 'FCALL', 'FCALL_RO'],
 ])
 
 /** Commands examined during a publish barrier. At other times they cost nothing. */
 export const publishTable: CommandTable = makeCommandTable({
-  ...Object.fromEntries([...publishing].map((name) => [name, 0])),
+  ...Object.fromEntries([...waiting].map((name) => [name, 0])),
   ...notedNames,
 })
 
-/** True if a command queued in a transaction may publish. */
-export function isPublishing(name: string): boolean {
-  return publishing.has(name)
+/** True if a command may publish, or counts subscribers. */
+export function needsSubscribers(name: string): boolean {
+  return waiting.has(name)
 }
 
 /** True if the connection may receive keyspace notifications: any write may publish those. */

@@ -13,7 +13,7 @@ import {
 import type { Link } from '../connection/link.ts'
 import { isUnanswered, lookAhead, makeUnmovable } from '../connection/look-ahead.ts'
 import { costsOf, hasManyPendingReplies, NOTED_ALONE, noted, takeDown } from '../connection/noted.ts'
-import { isPublishing } from '../connection/publish-barrier.ts'
+import { needsSubscribers } from '../connection/publish-barrier.ts'
 import { probe } from '../connection/send-own.ts'
 import { provenMulti } from '../connection/silent-transactions.ts'
 import { stash, steerClient } from '../connection/steer-client.ts'
@@ -28,7 +28,7 @@ import { findEndOfRequest } from './find-end.ts'
 import { forwardRest, keepFrom, send } from './forward-rest.ts'
 import { replaceEmptyRequest } from './instead-of-nothing.ts'
 import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS, WORD_COSTS } from './turns.ts'
-import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publish-barrier.ts'
+import { keepBack, keepForBarrier, mayNeedSubscribers, withTable } from './wait-for-publish-barrier.ts'
 
 /** Forwards bytes of the client unchanged; stashes them from the first request that may not be sent yet. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
@@ -215,7 +215,7 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
 
 /** Returns how to keep back the request read last; null if it is forwarded. */
 function keeperOf(connection: Connection, link: Link): typeof keepBack | null {
-  if (connection.owner.barrier.isOn && mayPublish(connection)) return keepForBarrier
+  if (connection.owner.barrier.isOn && mayNeedSubscribers(connection)) return keepForBarrier
   if (isToBeProven(connection)) return keepUntilProven
   return goesAlone(connection, link) ? keepBack : null
 }
@@ -258,7 +258,7 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   const scan = isScan(command) ? encodeScan(command, link.generation) : null
   const used = owner.scripts.use(command)
   const script = wasInTransaction ? undefined : used
-  if (wasInTransaction) ahead.publishes ||= isPublishing(command.name)
+  if (wasInTransaction) ahead.needsSubscribers ||= needsSubscribers(command.name)
   lookAhead(connection, command)
   requests.keepAll = ahead.inTransaction
   requests.keepsMost = ahead.inTransaction ? LARGEST_TRANSACTION_BYTES : KEPT_BYTES

@@ -4,7 +4,7 @@ import { addToPart, beginPart } from '../connection/keep-part.ts'
 import { countKept, keptOfRequest, SMALL_BYTES } from '../connection/kept-transactions.ts'
 import type { Link } from '../connection/link.ts'
 import { isScan } from '../remembered/scan-cursors.ts'
-import { keepForBarrier, mayPublish } from './wait-for-publish-barrier.ts'
+import { keepForBarrier, mayNeedSubscribers } from './wait-for-publish-barrier.ts'
 
 /**
  * Longest request that is kept until complete, so that it can go to the engine that is primary then. A longer
@@ -31,7 +31,10 @@ export function forwardRest(connection: Connection, link: Link, { chunk, from, a
   const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
   const isOfScan = requests.command !== undefined && isScan(requests.command)
   const beginsLong = !(goesOn && at === 0) && unwhole > LONGEST_BEGUN_BYTES
-  if (beginsLong && ((owner.barrier.isOn && mayPublish(connection)) || (owner.gate.isClosed && !isOfScan))) {
+  if (
+    beginsLong &&
+    ((owner.barrier.isOn && mayNeedSubscribers(connection)) || (owner.gate.isClosed && !isOfScan))
+  ) {
     if (at > 0) send(connection, link, chunk.subarray(from, at))
     keepForBarrier(connection, chunk, at)
     return

@@ -1,6 +1,6 @@
 import { rewindRequest, takeGathered } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
-import { isPublishing, publishTable } from '../connection/publish-barrier.ts'
+import { needsSubscribers, publishTable } from '../connection/publish-barrier.ts'
 import { stash } from '../connection/steer-client.ts'
 import { table } from '../remembered/commands.ts'
 
@@ -14,7 +14,7 @@ export function withTable({ owner, input: { requests, begun } }: Connection, chu
   return Buffer.concat([takeGathered(begun), chunk])
 }
 
-/** Keeps back the request at `begin`, which may publish, and everything after it. */
+/** Keeps back the request at `begin`, which needs all subscribers, and everything after it. */
 export function keepForBarrier(connection: Connection, chunk: Buffer, begin: number): void {
   connection.input.heldByBarrier = true
   keepBack(connection, chunk, begin)
@@ -27,9 +27,9 @@ export function keepBack(connection: Connection, chunk: Buffer, begin: number): 
   stash(connection, begin > 0 ? chunk.subarray(begin) : Buffer.concat([begun, chunk]))
 }
 
-/** True if the request read last may publish when it is executed. */
-export function mayPublish({ input: { requests }, session: { ahead } }: Connection): boolean {
+/** True if the request read last may publish, or count subscribers, when it is executed. */
+export function mayNeedSubscribers({ input: { requests }, session: { ahead } }: Connection): boolean {
   const { command } = requests
-  if (ahead.inTransaction) return ahead.publishes && command?.name === 'EXEC'
-  return command !== undefined && isPublishing(command.name)
+  if (ahead.inTransaction) return ahead.needsSubscribers && command?.name === 'EXEC'
+  return command !== undefined && needsSubscribers(command.name)
 }

@@ -40,6 +40,36 @@ test.for([
   await listener.gets(`*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$${text.length}\r\n${text}\r\n`)
 })
 
+test('subscribers are counted when all of them have moved', async () => {
+  await using pair = await makePair(newest, newest)
+  await using client = await dial(pair.port)
+  await using writer = await dial(pair.port)
+  await client.ask('PING', '+PONG\r\n')
+  await writer.ask('PING', '+PONG\r\n')
+  const endPublishBarrier = await handOverBehindBarrier(pair)
+  client.send('PUBSUB NUMSUB c\r\nMULTI\r\nPUBSUB CHANNELS\r\nEXEC\r\n')
+  for (let n = 1; n <= 3; n += 1) await writer.ask('INCR n', `:${n}\r\n`)
+  await using listener = await dial(pair.primary().port)
+  await listener.ask('SUBSCRIBE c', subscribed)
+  endPublishBarrier()
+  await client.gets('*2\r\n$1\r\nc\r\n:1\r\n+OK\r\n+QUEUED\r\n*1\r\n*1\r\n$1\r\nc\r\n')
+})
+
+test('a count of 200 subscribers that is asked for all the time is 200 before and after each handover', async () => {
+  await using pair = await makePair(newest, newest)
+  await using subscribers = new AsyncDisposableStack()
+  const subscribe = async () => subscribers.use(await dial(pair.port)).ask('SUBSCRIBE c', subscribed)
+  await Promise.all(Array.from({ length: 200 }, subscribe))
+  await using client = await dial(pair.port)
+  const count = new AbortController()
+  const counting = (async () => {
+    while (!count.signal.aborted) await client.ask('PUBSUB NUMSUB c', '*2\r\n$1\r\nc\r\n:200\r\n')
+  })()
+  for (let n = 0; n < 4; n += 1) await pair.handOver()
+  count.abort()
+  await counting
+})
+
 test('a switch goes on, and messages are delivered, even if other threads fail', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
