@@ -1,6 +1,6 @@
 import { encodeCommand } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { dial, makePair, newest, type Pair } from '../../stage.ts'
+import { dial, makePair, newest, type Pair, until } from '../../stage.ts'
 
 const subscribed = '*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n'
 
@@ -61,13 +61,20 @@ test('a count of 200 subscribers that is asked for all the time is 200 before an
   const subscribe = async () => subscribers.use(await dial(pair.port)).ask('SUBSCRIBE c', subscribed)
   await Promise.all(Array.from({ length: 200 }, subscribe))
   await using client = await dial(pair.port)
-  const count = new AbortController()
-  const counting = (async () => {
-    while (!count.signal.aborted) await client.ask('PUBSUB NUMSUB c', '*2\r\n$1\r\nc\r\n:200\r\n')
-  })()
-  for (let n = 0; n < 4; n += 1) await pair.handOver()
-  count.abort()
-  await counting
+  let isOver = false
+  const count = async () => {
+    while (!isOver) await client.ask('PUBSUB NUMSUB c', '*2\r\n$1\r\nc\r\n:200\r\n')
+  }
+  const handOverFourTimes = async () => {
+    for (let n = 0; n < 4; n += 1) {
+      // Former links are closed after the moves of clients.
+      const isLeft = async () => (await pair.successor().admin('PUBSUB NUMSUB c')).endsWith(':0\r\n')
+      await until(isLeft)
+      await pair.handOver()
+    }
+    isOver = true
+  }
+  await Promise.all([count(), handOverFourTimes()])
 })
 
 test('a switch goes on, and messages are delivered, even if other threads fail', async () => {
