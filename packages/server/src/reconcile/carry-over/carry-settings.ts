@@ -61,14 +61,14 @@ export async function carryChanges(parts: Carrying): Promise<CarriedSettings> {
 }
 
 /**
- * Like carryChanges, once `to` serves: only one round, because another could undo changes of its clients.
- * `now`: state of `from`. Undefined if the last carry is unknown; then nothing is carried.
+ * Like carryChanges, once `to` serves: only one round, and no look at its result, because clients of `to`
+ * change users, too. `now`: state of `from`. Undefined if the last carry is unknown; then nothing is carried.
  */
 export async function carryLateChanges(
   parts: Carrying,
   now: SourceSettings,
 ): Promise<CarriedSettings | undefined> {
-  return carryOnlyChanges(parts, 1, async () => now)
+  return carryOnlyChanges(parts, ONE_ROUND, async () => now)
 }
 
 /** Reads all users and settings. Throws EngineUnreachable. */
@@ -121,7 +121,8 @@ async function carry(
       if (kind !== 'carry-setting') isUnsaved = true
     }
     equal = seen.source
-    seen = await compare(pair, only)
+    const refused = seen.differences.filter(({ order }) => tried.get(JSON.stringify(order)) !== undefined)
+    seen = rounds === ONE_ROUND ? { ...seen, differences: refused } : await compare(pair, only)
   }
   const unsaved = isUnsaved && seen.keepsUsersInFile ? await saveUsers(pair.to, effect) : []
   if (!seen.differences.some(isNew)) equal = seen.source
@@ -168,6 +169,8 @@ async function withResets(pair: SettingsPair): Promise<SettingsPair> {
 
 /** Limit of rounds with new differences: another client is changing settings. */
 const MOST_ROUNDS = 10
+/** For a target that serves: see carryLateChanges. */
+const ONE_ROUND = 1
 
 function isOfUser({ kind }: Difference): boolean {
   return kind !== 'carry-setting'

@@ -117,6 +117,24 @@ test('when the target serves, only what the source changed since is carried, tho
   expect((await namesAt(target)).toSorted()).toEqual(['app', 'default', 'fairlead', 'late', 'new'])
 })
 
+test('what clients of a serving target change right after a carry is no obstacle', async () => {
+  await using pair = await startPair(oldest, newest)
+  const [from, target] = [pair.from.admin, pair.to.admin]
+  await from.call('ACL', 'SETUSER', 'app', 'on', '>first', '+get')
+  let isGiven = false
+  const to = before(target, async ([, order]) => {
+    if (isGiven) await target.call('ACL', 'SETUSER', 'app', 'on')
+    isGiven = order === 'SETUSER'
+  })
+  await carrySettings({ ...pair.pair, to: target, effect })
+  await carrySettings({ ...pair.pair, to, effect })
+  await from.call('ACL', 'SETUSER', 'app', 'off')
+  expect(await carryLateChanges({ ...pair.pair, to, effect }, await readSource(from))).toEqual({
+    carried: ['user app'],
+    obstacles: { users: [], settings: [] },
+  })
+})
+
 test('when the target serves, and it is not known what it was given, nothing is carried', async () => {
   await using pair = await startPair(oldest, newest)
   await pair.from.admin.call('ACL', 'SETUSER', 'gone', 'on')
