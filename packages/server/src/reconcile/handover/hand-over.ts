@@ -45,7 +45,7 @@ export interface HandoverClients {
 export interface HandoverSettings {
   /** Called before anything stops. Returns an obstacle if a follower cannot get a user. */
   carry(): Promise<Obstacle | undefined>
-  /** Begins to read what the next `carryToSuccessor` needs. Called right before the order to serve. */
+  /** Begins to read what the next `carryToSuccessor` needs. Called when clients are held. */
   readAhead(): void
   /** Called when the successor serves. Failures are warnings of the action; rejects if the store does. */
   carryToSuccessor(): Promise<void>
@@ -95,20 +95,14 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
     await Promise.all([Promise.race([all, time.pause(CARRY_MS)]), record.serving()])
     return (await held?.moveToSuccessor()) ?? null
   }
-  const orders = {
-    ...role.orders,
-    give() {
-      role.orders.give()
-      settings.readAhead()
-    },
-  }
-  const terms = { ...role, orders, until, takeClients }
+  const terms = { ...role, until, takeClients }
   const moving =
     ports.move === null
       ? moveRoleInCluster(terms, ports)
       : moveRoleByOrder(ports.move, { ...terms, followAt }, time)
-  // Scripts loaded since: no new one arrives while clients are held. Asked for after the first order of the
-  // move, which does not wait for them.
+  // Both after the first order of the move, which does not wait for them: no new script, and no change of
+  // users by a client of the endpoint, arrives while clients are held.
+  settings.readAhead()
   const scripts = clients.carryScripts()
   const [moved] = await Promise.all([moving, scripts])
   if ('why' in moved) {
