@@ -152,14 +152,19 @@ function route({ method, url = '' }: IncomingMessage) {
   if (place === null) throw new Refusal('not_found', `there is no ${method} ${url} here`)
   const { pathname, searchParams } = place
   const search = Object.fromEntries(searchParams)
-  for (const [name, op] of Object.entries(proxyOperations)) {
-    const pattern = new RegExp(`^${op.path.replace(/:(\w+)/g, '(?<$1>[^/?]+)')}$`)
-    const found = method === op.method ? pattern.exec(pathname) : null
-    if (found !== null)
-      return { name: name as keyof typeof proxyOperations, params: { ...found.groups }, search }
+  for (const each of patterns) {
+    const found = method === each.method ? each.pattern.exec(pathname) : null
+    if (found !== null) return { name: each.name, params: { ...found.groups }, search }
   }
   throw new Refusal('not_found', `there is no ${method} ${url} here`)
 }
+
+/** Made once, because a handover waits for some of these operations. */
+const patterns = Object.entries(proxyOperations).map(([name, { method, path }]) => ({
+  name: name as keyof typeof proxyOperations,
+  method,
+  pattern: new RegExp(`^${path.replace(/:(\w+)/g, '(?<$1>[^/?]+)')}$`),
+}))
 
 function parse(text: string, schema: TSchema): unknown {
   let value: unknown
@@ -168,20 +173,24 @@ function parse(text: string, schema: TSchema): unknown {
   } catch {
     throw new Refusal('invalid_request', 'the body is not JSON')
   }
+  if (Value.Check(schema, value)) return value
   const [fault] = Value.Errors(schema, value)
-  if (fault !== undefined)
-    throw new Refusal('invalid_request', `${fault.instancePath} ${fault.message}`.trim())
-  return value
+  throw new Refusal('invalid_request', `${fault?.instancePath} ${fault?.message}`.trim())
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+/** Reads by events: an iterator costs clients that are held half a millisecond. */
+function readBody(request: IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  request.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES)
-      throw new Refusal('invalid_request', `the body has more than ${MAX_BODY_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
+    else {
+      reject(new Refusal('invalid_request', `the body has more than ${MAX_BODY_BYTES} bytes`))
+      request.pause()
+    }
+  })
+  request.once('end', () => resolve(Buffer.concat(chunks).toString('utf8'))).once('error', reject)
+  return promise
 }
