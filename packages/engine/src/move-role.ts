@@ -1,7 +1,7 @@
 import { type EngineConnection, EngineUnreachable } from './connection.ts'
 import { countKeys } from './count-keys.ts'
 import type { EffectRunner } from './process/effect.ts'
-import { numberOf, type ReplicationInfo, readInfo } from './read-info.ts'
+import { numberOf, pickInfo, type ReplicationInfo, readInfo } from './read-info.ts'
 import { replicationOf } from './replication-of.ts'
 import { type Elapsing, type EngineBuild, resumeWrites, stopWrites } from './stop-writes.ts'
 
@@ -179,7 +179,7 @@ async function positionOf(shard: EngineConnection): Promise<Position> {
     shard.info('keyspace'),
     shard.info('stats'),
   ])
-  const errorReplies = numberOf(readInfo(stats), 'unexpected_error_replies')
+  const errorReplies = numberOf(pickInfo(stats, ['unexpected_error_replies']), 'unexpected_error_replies')
   return { replid, offset, keys: countKeys(readInfo(keyspace)), errorReplies }
 }
 
