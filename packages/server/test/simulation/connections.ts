@@ -201,7 +201,10 @@ function serve({ member, engine }: Asked): void {
 const nodeIn = (name: string) => Number(name.replace('node-', ''))
 
 function inCluster([command = '', first = '', second = '']: readonly string[], asked: Asked): Reply {
-  const { member, engine } = asked
+  const { world, member, engine } = asked
+  // A follower without an id of its shard that was read from the file is counted to no shard, for good.
+  const isCounted = ({ id, revision }: Member) =>
+    engine.known.has(id) && (id === member.id || revision !== world.withoutShardIds || !engine.ofFile.has(id))
   switch (command) {
     case 'MYID':
       return `node-${member.id}`
@@ -212,7 +215,7 @@ function inCluster([command = '', first = '', second = '']: readonly string[], a
     case 'SET-CONFIG-EPOCH':
       return 'OK'
     case 'SHARDS':
-      return [member.group.members.filter(({ id }) => engine.known.has(id)).map(({ id }) => `node-${id}`)]
+      return [member.group.members.filter(isCounted).map(({ id }) => `node-${id}`)]
     case 'MEET':
       engine.greeted = new Set([...engine.greeted, Number(second)])
       return 'OK'

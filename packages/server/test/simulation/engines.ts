@@ -63,6 +63,8 @@ export interface Engine {
   greeted: ReadonlySet<number>
   /** The shards that it was told to forget, as long as it ignores gossip about them. */
   banned: ReadonlySet<number>
+  /** Shards that it has read from its file of the cluster at its start. */
+  ofFile: ReadonlySet<number>
 }
 
 export const HOLE = -1
@@ -94,6 +96,7 @@ export const emptyEngine = (revision: string): Engine => ({
   known: new Set(),
   greeted: new Set(),
   banned: new Set(),
+  ofFile: new Set(),
 })
 
 /** A replica resumes its snapshot's history; a primary renames and continues it (decide-appendonly.ts). */

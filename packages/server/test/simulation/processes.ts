@@ -168,6 +168,7 @@ function boot(world: World, member: Member): void {
   if (!world.cluster && follows !== null) Object.assign(engine, { role: 'replica', primary: follows })
   if (world.cluster) {
     Object.assign(engine, place ?? { role: 'blank' })
+    engine.ofFile = engine.known
     engine.known = new Set([...engine.known, member.id])
     // A process that served before takes no writes until the others have told it the new owner of its slots.
     engine.unheard = engine.role === 'primary'

@@ -89,6 +89,8 @@ export interface World {
   /** Whether a follower of that revision fails to carry out commands from the other one. */
   stumbles: engines.Dialects['stumbles']
   reads: engines.Dialects['reads']
+  /** Processes of this revision tell the cluster no id of their shard, as redis 7.0; null: none. */
+  withoutShardIds: string | null
 }
 
 export interface Shape {
@@ -122,6 +124,7 @@ export function worldOf(shape: Shape, pick: Pick): World {
     broken: null,
     stumbles: () => false,
     reads: () => true,
+    withoutShardIds: null,
   }
   for (const team of teams) {
     const first = world.nextShard
