@@ -12,7 +12,7 @@ import { spread } from '../../demo/summarize.ts'
 import { build } from '../../proof/engine-pairs.ts'
 import { startFairlead } from '../../proof/start-fairlead.ts'
 import { upgradeUnderLoad } from '../../proof/upgrade-under-load.ts'
-import { failoverUnderLoad } from './failover-under-load.ts'
+import { failoverCommand } from '../upgrade/failover-command.ts'
 import { idleUpgradeMs } from './idle-upgrade.ts'
 
 const { values: flags } = parseArgs({
@@ -42,7 +42,8 @@ for (const { from, to } of pairs) {
     if (proof.lost > 0) throw new Error(`writes were lost: ${proof.examples.join('; ')}`)
     writeStops.push(...proof.writeStopsMs)
     gaps.push(...proof.clientGapsMs)
-    failoverGaps.push(...(await failoverUnderLoad({ build: from, times: 2 })))
+    for (const _ of proof.clientGapsMs)
+      failoverGaps.push((await failoverCommand({ from, to: from })).writeStopMs)
     idleMs.push(await idleUpgradeMs({ from, to }))
     process.stderr.write(`${from} → ${to}: round ${round + 1} of ${rounds}\n`)
   }
