@@ -19,6 +19,7 @@ import { printInvariants } from './print-invariants.ts'
 import { printMan } from './print-man.ts'
 import { printMetrics } from './print-metrics.ts'
 import { printOperationTable } from './print-operation-table.ts'
+import { printSpeed } from './print-speed.ts'
 import { wrapPage } from './wrap-page.ts'
 
 const root = new URL('..', import.meta.url)
@@ -35,6 +36,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
     commands: printCommands(),
     compatibility: printCompatibility(),
     metrics: printMetrics(),
+    speed: printSpeed(),
     ...(configuration !== undefined && { configuration }),
   }
   return {

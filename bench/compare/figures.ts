@@ -67,9 +67,12 @@ export function compare(before: readonly Figures[], now: readonly Figures[]): re
   })
 }
 
-export function printCompared(commit: string, compared: readonly Compared[]): string {
+export function printCompared(
+  [base, measured]: readonly [base: string, measured: string],
+  compared: readonly Compared[],
+): string {
   const table = new Table({
-    head: ['figure', commit, 'here', 'ratio', 'least to most'],
+    head: ['figure', base, measured, 'ratio', 'least to most'],
     style: { head: [], border: [] },
   })
   const short = (value: number) => String(Number(value.toPrecision(3)))
