@@ -70,9 +70,9 @@ async function keepChanging(
   everyMs: number,
   stop: AbortSignal,
 ): Promise<Expected> {
-  const state = new Map<string, string>()
   let acknowledged = 0
   let primary = await connectPrimary(fairlead, uid, group)
+  const state = new Map(Object.entries(await stateOf(primary)))
   // A change that a replica took may be true, too: it is made again.
   for (let n = 1, isOpen = false; isOpen || !stop.aborted; ) {
     const change = changeOf(n)
