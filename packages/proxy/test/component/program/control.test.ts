@@ -61,3 +61,25 @@ test('a path that is none is not found, and nothing is logged', async () => {
   socket.destroy()
   expect([heard.slice(0, 12), said]).toEqual(['HTTP/1.1 404', []])
 })
+
+test('a body that is too long is refused, and the next order on its connection is answered', async () => {
+  await using place = await makePlace()
+  const { path, said } = place
+  await using _ = await serveControl(path, place.control)
+  const socket = connect(path)
+  let heard = ''
+  socket.on('data', (bytes) => {
+    heard += bytes.toString()
+  })
+  const head = 'POST /proxy/endpoints/bdb-1/hold HTTP/1.1\r\nHost: proxy\r\nContent-Length:'
+  socket.write(`${head} 300000\r\n\r\n${' '.repeat(300_000)}`)
+  await until(() => heard.includes('invalid_request'))
+  socket.write(`${head} 2\r\n\r\n{}`)
+  await until(() => heard.split('invalid_request').length === 3)
+  socket.destroy()
+  expect([heard.match(/HTTP\/1.1 400/g), heard.includes('more than 262144 bytes'), said]).toEqual([
+    ['HTTP/1.1 400', 'HTTP/1.1 400'],
+    true,
+    [],
+  ])
+})

@@ -30,3 +30,21 @@ test.for([...new Set([everyBuild.findLast((build) => build.startsWith('redis')) 
     expect(cluster.endpoint.report()).toMatchObject({ repoints: 2, errors: 0 })
   },
 )
+
+test('a count of subscribers that is asked for all the time is right before and after the handover of each group', async () => {
+  await using cluster = await makeCluster({ withReplicas: true })
+  await using subscribers = new AsyncDisposableStack()
+  const confirmed = '*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n'
+  const subscribe = async () => subscribers.use(await dialServed(cluster.port)).ask('SUBSCRIBE c', confirmed)
+  await Promise.all(Array.from({ length: 50 }, subscribe))
+  await using client = await dialServed(cluster.port)
+  let isOver = false
+  const count = async () => {
+    while (!isOver) await client.ask('PUBSUB NUMSUB c', '*2\r\n$1\r\nc\r\n:50\r\n')
+  }
+  const handOverEach = async () => {
+    for (const group of cluster.primaries.keys()) await cluster.handOver(group)
+    isOver = true
+  }
+  await Promise.all([count(), handOverEach()])
+})
