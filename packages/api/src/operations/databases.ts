@@ -83,6 +83,8 @@ export const DatabaseModule = Type.Object({
   ),
 })
 
+const EngineBuild = { engine: Type.String(), engine_version: Type.String() }
+
 /** Specification §2.6, plus true fields of the wider API. Never a field that we do not honour. */
 export const Database = Type.Object({
   uid: DatabaseUid,
@@ -92,10 +94,21 @@ export const Database = Type.Object({
   status_reason: Type.String({
     description: 'What only a person can remove, with `status` recovery or a running action; empty otherwise',
   }),
-  engine: Type.String({ description: 'Flavour of the engine: valkey, redis, …' }),
-  engine_version: Type.String({ description: 'Full version of the engine' }),
-  version: Type.String({ description: 'Full version of the engine' }),
+  engine: Type.String({
+    description:
+      'Flavour of the engine that clients have: valkey, redis, …; of on_record while primaries have different ones',
+  }),
+  engine_version: Type.String({ description: 'Full version of the same' }),
+  version: Type.String({ description: 'The same as engine_version' }),
   redis_version: Type.String({ description: 'Major and minor version of the engine, whichever it is' }),
+  serving: Type.Array(Type.Object({ ...EngineBuild, primaries: Type.Integer() }), {
+    description:
+      'Engines of the primaries, as clients have them, and how many primaries: one entry, or several while groups are upgraded. Empty until a primary serves',
+  }),
+  on_record: Type.Object(EngineBuild, {
+    description:
+      'The engine to which an upgrade that is not finalized can be rolled back; the serving one at other times',
+  }),
   memory_size: Type.Integer({
     description:
       'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again',
@@ -127,6 +140,12 @@ export const Database = Type.Object({
   ),
   roles_permissions: Type.Array(Type.Never(), { description: 'None: a database has one user, default' }),
   action_uid: Type.Optional(Type.String({ description: 'The action that runs on the database now' })),
+  rollback_window: Type.Optional(
+    Type.String({
+      description:
+        'While nothing changes and the old primaries stay as standbys: when they are given up, or until_finalized. The status is active-change-pending as long',
+    }),
+  ),
   background_op: Type.Array(
     Type.Object({
       status: Type.Enum(['idle', 'active'], { description: 'idle: no action runs' }),
@@ -136,7 +155,7 @@ export const Database = Type.Object({
     { description: 'The older word for the action that runs; always one entry' },
   ),
   upgradable_to: Type.Optional(
-    Type.Union([Type.Object({ engine: Type.String(), engine_version: Type.String() }), Type.Null()], {
+    Type.Union([Type.Object(EngineBuild), Type.Null()], {
       description:
         'Of GET: the newest build of its flavour that it can be upgraded to, as it is, those without known holes that let clients run code or end the engine before others; null: it runs that. What is in the way only now does not count: upgrade_targets has it. Absent while the builds of the nodes are not known',
     }),

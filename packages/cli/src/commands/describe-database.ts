@@ -10,10 +10,11 @@ export const databaseColumns: readonly Column<Database>[] = [
   {
     name: 'status',
     value: ({ status }) => status,
-    shown: ({ status }, { glyphs }) => `${glyphs.dot} ${status}`,
+    shown: ({ status, rollback_window: ends }, { glyphs }) =>
+      `${glyphs.dot} ${ends === undefined ? status : 'rollback window open'}`,
     style: ({ status }) => styleOf(status),
   },
-  { name: 'engine', value: ({ engine, engine_version }) => `${engine} ${engine_version}` },
+  { name: 'engine', value: servingOf },
   {
     name: 'goes_to',
     value: ({ upgradable_to: to }) => (to ? `${to.engine} ${to.engine_version}` : ''),
@@ -43,6 +44,11 @@ export const databaseColumns: readonly Column<Database>[] = [
 export const detailColumns: readonly Column<Database>[] = [
   ...databaseColumns.map(({ isWide: _, ...column }) => column),
   { name: 'status_reason', value: ({ status_reason }) => status_reason, style: () => 'warn' },
+  { name: 'rollback_window', value: ({ rollback_window }) => rollback_window ?? '' },
+  {
+    name: 'on_record',
+    value: ({ on_record, ...row }) => (buildOf(on_record) === buildOf(row) ? '' : buildOf(on_record)),
+  },
   { name: 'eviction', value: ({ eviction_policy }) => eviction_policy },
   { name: 'tls', value: ({ tls_mode }) => tls_mode },
   { name: 'cluster_protocol', value: ({ oss_cluster }) => oss_cluster },
@@ -54,6 +60,12 @@ export const detailColumns: readonly Column<Database>[] = [
   { name: 'shards', value: ({ shard_list }) => shard_list.join(' ') },
   { name: 'action', value: ({ action_uid }) => action_uid ?? '' },
 ]
+
+/** "valkey 8.1.1", or while groups differ "redis 7.0.15 (1), valkey 8.1.1 (2)". */
+function servingOf({ serving, ...named }: Database): string {
+  if (serving.length < 2) return buildOf(named)
+  return serving.map((build) => `${buildOf(build)} (${build.primaries})`).join(', ')
+}
 
 /** "redis 7.0.15". */
 export function buildOf({ engine, engine_version }: Pick<Database, 'engine' | 'engine_version'>): string {

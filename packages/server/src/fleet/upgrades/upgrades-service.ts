@@ -14,6 +14,7 @@ import { type UpgradeTarget, upgradeTargets } from '../../core/requests/upgrade-
 import type { Database } from '../../core/state/database.ts'
 import { type Goal, type Runs, runsOf } from '../../core/state/goal.ts'
 import type { Refused } from '../../core/state/refused.ts'
+import { asServed } from '../../core/state/serving.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
 import type { JudgedBuild, Nodes } from '../../nodes/nodes-service.ts'
 import type { Actions } from '../actions/actions-service.ts'
@@ -125,7 +126,7 @@ export function createUpgrades(deps: UpgradesDeps) {
       const { seen, resolved, database, basis } = now
       const trial = resolved.change ? await tryRuns(database, resolved.goal) : null
       return {
-        view: { ...view, database: { ...database, ...runsOf(resolved.goal) } },
+        view: asUpgraded({ ...view, database }, runsOf(resolved.goal)),
         plan: withRisks(describePlan(seen, resolved, trial), [...now.risks, ...now.warnings]),
         basis,
       }
@@ -134,6 +135,12 @@ export function createUpgrades(deps: UpgradesDeps) {
     /** All builds as targets, with the refusals of `start`. */
     targets: async (uid: number) => targetsOf(deps, await databases.get(uid)),
   }
+}
+
+/** The database as it is after its upgrade. */
+function asUpgraded(view: DatabaseView, runs: Runs): DatabaseView {
+  const shards = view.shards.map((shard) => ({ ...shard, runs }))
+  return { ...view, shards, database: { ...view.database, ...runs } }
 }
 
 function nothingToDo({ build, modules }: Goal): string {
@@ -186,7 +193,8 @@ interface UpgradeInputs {
 async function examine({ databases, nodes, modules, look }: UpgradeInputs, known: Database) {
   const portsNeeded = known.groups.length * (known.shardTls ? 2 : 1)
   const { standing, again } = await databases.standing(known.uid, portsNeeded)
-  const { database, lackOfPorts } = standing
+  const { lackOfPorts } = standing
+  const database = asServed(standing.database, standing.shards)
   const seen = await look(database)
   const catalogue = { builds: await nodes.builds(), modules: await modules.list() }
   const subject = {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/open-store.ts'
+import { servedColumn } from '../../store/served-column.ts'
 
 /** The fields of a database for metrics, without secrets. */
 export interface DatabaseOfMetrics {
@@ -89,7 +90,8 @@ async function readDatabases(
   while (found.length < most) {
     const rows = await db
       .selectFrom('databases')
-      .select(['uid', 'name', 'status', 'obstacle', 'flavour', 'version', 'memory_bytes'])
+      .select(['uid', 'name', 'status', 'obstacle', 'memory_bytes'])
+      .select([servedColumn('flavour').as('flavour'), servedColumn('version').as('version')])
       .where('uid', '>', found.at(-1)?.uid ?? 0)
       .orderBy('uid')
       .limit(Math.min(ROWS_AT_ONCE, most - found.length))

@@ -1,6 +1,7 @@
 import {
   type Address,
   type Body,
+  type Build,
   type createDatabase,
   type Database as DatabaseAnswer,
   type ErrorCode,
@@ -11,9 +12,11 @@ import {
 } from '@fairlead/api'
 import { type Caller, may } from '../../core/identity/access.ts'
 import { joinArgs, splitArgs } from '../../core/modules/module.ts'
+import { windowEndsOf } from '../../core/state/action-phase.ts'
 import { type Database, type DatabaseStatus, hasEndpoint } from '../../core/state/database.ts'
 import { ENDPOINT_HOST } from '../../core/state/endpoint-name.ts'
 import type { UsedModule } from '../../core/state/goal.ts'
+import { asServed, servingBuilds } from '../../core/state/serving.ts'
 import type { DatabaseRequest, DatabaseView } from '../../fleet/databases/databases-service.ts'
 import type { ShardView } from '../../fleet/databases/shards-service.ts'
 import { actionNames } from './action-wire.ts'
@@ -24,6 +27,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
   )
   const addresses = hasEndpoint(database) ? endpointsOf(database) : primaries
+  const served = asServed(database, shards)
   return {
     ...fixedDatabaseFields,
     uid: database.uid,
@@ -32,7 +36,12 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     status:
       database.status === 'active' && database.obstacle !== null ? 'recovery' : statusWords[database.status],
     status_reason: database.obstacle ?? '',
-    ...buildToWire(database.build),
+    ...buildToWire(served.build),
+    serving: servingBuilds(database, shards).map(({ primaries, ...build }) => ({
+      ...runsToWire(build),
+      primaries,
+    })),
+    on_record: runsToWire(database.build),
     memory_size: database.memoryBytes,
     replication: database.replicas > 0,
     sharding: database.cluster,
@@ -42,7 +51,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     aof_policy: database.aofFsync === 'always' ? 'appendfsync-always' : 'appendfsync-every-sec',
     snapshot_policy: [...database.snapshots],
     eviction_policy: database.evictionPolicy as DatabaseAnswer['eviction_policy'], // same enumeration
-    module_list: database.modules.map((module) => moduleToWire(module, showsPassword)),
+    module_list: served.modules.map((module) => moduleToWire(module, showsPassword)),
     endpoints: addresses.map((address, n) => endpointOf(`${database.uid}:${n + 1}`, address)),
     port: addresses[0]?.port ?? 0,
     oss_cluster: database.clientsKnowShards,
@@ -64,16 +73,21 @@ function tlsToWire({ tls }: Database) {
 /** `background_op` is the older word. */
 function actionToWire(action: DatabaseView['action']) {
   if (action === undefined) return { background_op: [{ status: 'idle' as const }] }
-  const { uid, kind, progress } = action
+  const { uid, kind, progress, phase } = action
   return {
     action_uid: uid,
+    ...(phase === 'window' && { rollback_window: windowEndsOf(action) ?? 'until_finalized' }),
     background_op: [{ status: 'active' as const, name: actionNames[kind], progress }],
   }
 }
 
 /** Uses Fairlead's words and the older ones. */
 function buildToWire({ flavour, version }: Database['build']) {
-  return { engine: flavour, engine_version: version, version, redis_version: minorOf(version) }
+  return { ...runsToWire({ flavour, version }), version, redis_version: minorOf(version) }
+}
+
+function runsToWire({ flavour, version }: Build) {
+  return { engine: flavour, engine_version: version }
 }
 
 function passwordToWire(password: string) {

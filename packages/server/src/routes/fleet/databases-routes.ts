@@ -19,6 +19,7 @@ import {
   placeOf,
   readBuildFilter,
 } from '../../core/requests/list-order.ts'
+import { asServed } from '../../core/state/serving.ts'
 import type { Databases, DatabaseView } from '../../fleet/databases/databases-service.ts'
 import type { LimitChanges } from '../../fleet/databases/limits-service.ts'
 import type { DeletionPlan, Deletions } from '../../fleet/endpoints/deletions-service.ts'
@@ -48,12 +49,12 @@ export function databasesRoutes(
     const hint = await hints()
     const chosen = { ...pages.read(query), filter: filterOf(query), only }
     const { entries, next } = pages.answer(await databases.list(chosen), query)
-    return { entries: entries.map((view) => withHint(showWithoutSecrets(view), hint?.(view.database))), next }
+    return { entries: entries.map((view) => withHint(showWithoutSecrets(view), hintFor(view, hint))), next }
   })
 
   mount(getDatabase, async ({ params }, caller) => {
     const [hint, view] = [await hints(), await databases.get(params.uid)]
-    return withHint(show(view, caller), hint?.(view.database))
+    return withHint(show(view, caller), hintFor(view, hint))
   })
 
   mount(createDatabase, async ({ body }, caller) =>
@@ -89,6 +90,10 @@ export function databasesRoutes(
     if (isSet(query.dry_run)) return { uid, plan: planToWire(await deletions.foresee(uid)) }
     return { uid, action_uid: (await databases.remove(uid, actorOf(caller))).actionUid }
   })
+}
+
+function hintFor({ database, shards }: DatabaseView, hint: UpgradeHint | undefined) {
+  return hint?.(asServed(database, shards))
 }
 
 /** Adds the upgrade build; undefined: unknown. */

@@ -1,11 +1,14 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createClient, fetchTransport, operations } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DatabasesOrder } from '../../../../../src/core/requests/list-order.ts'
 import { chooseDatabases, databasesStore } from '../../../../../src/fleet/stores/databases-store.ts'
+import { shardsStore } from '../../../../../src/fleet/stores/shards-store.ts'
 import { writeCursor } from '../../../../../src/http/list-pages.ts'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../../../../control-plane.ts'
+import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../../../control-plane.ts'
 import { isOnPostgres, openTestStore } from '../../../../open-test-store.ts'
-import { databaseOf } from '../../../../records.ts'
+import { databaseOf, shardOf } from '../../../../records.ts'
 import { signInLimited } from '../../../../sign-in-limited.ts'
 import { watchReads } from '../../../../watch-reads.ts'
 
@@ -71,6 +74,40 @@ test.each([
   ['q=o&engine_version=valkey-8.1&status=active', [1]],
 ])('%s chooses the databases %j', async (query, uids) => {
   expect((await ask(query)).uids).toEqual(uids)
+})
+
+test('in a window, databases are chosen and named by the engine that serves, and the record is beside it', async () => {
+  await using window = await startControlPlane()
+  await window.withStore(async ({ db }) => {
+    const groups = 2
+    const { uid } = await databasesStore(db).insert({ ...databaseOf({ name: 'window' }), groups })
+    const runs = { build: { flavour: 'valkey', version: '8.1.1' }, restartNonce: 0, modules: [] }
+    for (let group = 0; group < groups; group++) {
+      const place = { databaseUid: uid, group, runs }
+      const { id } = await shardsStore(db).insert(shardOf(1 + group, place), at(0))
+      await databasesStore(db).setPrimary(uid, group, id)
+    }
+    await databasesStore(db).setStatus(uid, 'changing', at(1))
+  })
+  const basis = basic('admin', adminPassword)
+  const read = async (query: string) =>
+    (await window.send('GET', `/v1/bdbs?${query}`, { auth: basis })).body as unknown as readonly object[]
+  expect(await read('engine_version=redis-7.0')).toEqual([])
+  expect(await read('engine_version=valkey-8.1')).toMatchObject([
+    {
+      engine: 'valkey',
+      engine_version: '8.1.1',
+      version: '8.1.1',
+      redis_version: '8.1',
+      serving: [{ engine: 'valkey', engine_version: '8.1.1', primaries: 2 }],
+      on_record: { engine: 'redis', engine_version: '7.0.15' },
+    },
+  ])
+  const token = readFileSync(join(window.home, 'metrics.token'), 'utf8').trim()
+  const metrics = await fetch(new URL('/metrics', window.url), {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  expect(await metrics.text()).toMatch(/fairlead_database_info\{[^}]*engine="valkey",[^}]*version="8.1.1"/)
 })
 
 test.each([
