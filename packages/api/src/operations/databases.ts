@@ -157,7 +157,7 @@ export const Database = Type.Object({
   upgradable_to: Type.Optional(
     Type.Union([Type.Object(EngineBuild), Type.Null()], {
       description:
-        'Of GET: the newest build of its flavour that it can be upgraded to, as it is, those without known holes that let clients run code or end the engine before others; null: it runs that. What is in the way only now does not count: upgrade_targets has it. Absent while the builds of the nodes are not known',
+        'Of GET: the build that upgrade_targets recommends: of all flavours, those without known holes that let clients run code or end the engine before others; null: none is better than what it runs. What is in the way only now does not count. Absent while the builds of the nodes are not known',
     }),
   ),
   created_time: Type.String(),

@@ -89,7 +89,7 @@ function addGoal(command: Command): void {
   command
     .option(
       '--to <build>',
-      'like 9.1, valkey-9.1 or latest; default: the newest of its flavour, builds without harmful known holes first',
+      'like 9.1, valkey-9.1 or latest (the newest of its flavour); default: the recommended target of all flavours',
     )
     .option('--keep-engine-version', 'upgrade modules only, or restart')
     .option('--latest-with-modules', 'the newest build with the newest modules that it allows')

@@ -20,7 +20,7 @@ export const UpgradeTarget = Type.Object({
   newest: Type.Boolean({ description: 'The newest of its flavour here' }),
   recommended: Type.Boolean({
     description:
-      'What an upgrade without engine_version goes to: the newest of the flavour of the database that it can go to, apart from what is only in the way now: its upgradable_to, or what it runs. One without known holes through which clients can run code in the engine, or end it, comes before a newer one with such holes: where this one has them, every newer one that it can go to has',
+      'The one to go to: of all that are possible apart from what is only in the way now, the one whose known holes do the least harm, then of the flavour of the database, then the newest. The present build, if none is better. An upgrade without engine_version stays in the flavour',
   }),
   insecure: Type.Boolean({
     description: 'Through one of its known holes clients can run code in the engine',

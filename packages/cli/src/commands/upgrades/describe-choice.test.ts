@@ -20,15 +20,23 @@ const targetOf = (name: string, ...reaches: readonly Reach[]) => {
 }
 const now = targetOf('redis 7.0.15')
 
+const recommended = (name: string, ...reaches: readonly Reach[]) => {
+  return { ...targetOf(name, ...reaches), recommended: true }
+}
+
 test.each([
-  [[targetOf('redis 8.6.1', 'other'), now], 'redis 8.6.1 is the newest redis here that it can go to'],
+  [[recommended('redis 8.6.1', 'other'), now], 'redis 8.6.1 is recommended'],
   [
-    [targetOf('redis 8.6.2', 'code'), targetOf('redis 8.6.1'), now],
-    'redis 8.6.1 is the newest redis here without harmful holes; passed over: redis 8.6.2 (1 known hole: clients can run code)',
+    [targetOf('redis 8.6.1'), now, recommended('valkey 9.1.2')],
+    'redis 8.6.1 is the newest redis here that it can go to',
   ],
   [
-    [targetOf('redis 8.6.1', 'crash', 'other'), now, targetOf('valkey 9.1.2')],
-    'redis 8.6.1 is the least bad (2 known holes: clients can end the engine): it can go to no newer redis here without such holes; fairlead engines fetch redis may bring one',
+    [targetOf('redis 8.6.2', 'code'), recommended('redis 8.6.1'), now, targetOf('valkey 9.1.2', 'crash')],
+    'redis 8.6.1 is recommended; passed over: redis 8.6.2 (1 known hole: clients can run code), valkey 9.1.2 (1 known hole: clients can end the engine)',
+  ],
+  [
+    [recommended('redis 8.6.1', 'crash', 'other'), now],
+    'redis 8.6.1 is the least bad (2 known holes: clients can end the engine): it can go to no build here without such holes; fairlead engines fetch redis may bring one',
   ],
 ] as const)('the choice of a build is told with its reason', (targets, told) => {
   expect(describeChoice({ engine: 'redis', engine_version: '8.6.1' }, targets)).toBe(told)

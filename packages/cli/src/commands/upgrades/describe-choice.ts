@@ -5,25 +5,23 @@ import type { UpgradePlan } from './describe-plan.ts'
 type Target = Output<typeof listUpgradeTargets>[number]
 type Goal = Pick<UpgradePlan, 'engine' | 'engine_version'>
 
-/**
- * Explains the target of an upgrade without a given build; undefined: it stays. `targets` have the newest of
- * a flavour first, like in the API.
- */
+/** Explains the target of an upgrade without a given build; undefined: it stays. */
 export function describeChoice(
   { engine, engine_version }: Goal,
   targets: readonly Target[],
 ): string | undefined {
-  const ofEngine = targets.filter((target) => target.engine === engine)
-  const place = ofEngine.findIndex((target) => target.engine_version === engine_version)
-  const chosen = ofEngine[place]
+  const chosen = targets.find(
+    (target) => target.engine === engine && target.engine_version === engine_version,
+  )
   if (chosen === undefined || chosen.current) return undefined
   const name = `${engine} ${engine_version}`
   if (isHarmful(chosen))
-    return `${name} is the least bad (${holesOf(chosen)}): it can go to no newer ${engine} here without such holes; fairlead engines fetch ${engine} may bring one`
-  const worse = ofEngine.slice(0, place).filter((target) => target.possible && isHarmful(target))
-  if (worse.length === 0) return `${name} is the newest ${engine} here that it can go to`
-  const passed = worse.map((target) => `${engine} ${target.engine_version} (${holesOf(target)})`)
-  return `${name} is the newest ${engine} here without harmful holes; passed over: ${passed.join(', ')}`
+    return `${name} is the least bad (${holesOf(chosen)}): it can go to no build here without such holes; fairlead engines fetch ${engine} may bring one`
+  const passed = targets
+    .filter((target) => target.possible && isHarmful(target))
+    .map((target) => `${target.engine} ${target.engine_version} (${holesOf(target)})`)
+  const which = chosen.recommended ? 'is recommended' : `is the newest ${engine} here that it can go to`
+  return `${name} ${which}${passed.length === 0 ? '' : `; passed over: ${passed.join(', ')}`}`
 }
 
 /** Returns whether clients can run code or end the engine with its holes. */

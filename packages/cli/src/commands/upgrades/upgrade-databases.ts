@@ -19,6 +19,7 @@ import { printEnd, watchAction } from './watch-action.ts'
 
 interface Planned {
   readonly database: Database
+  readonly request: UpgradeRequest
   readonly plan: UpgradePlan
   /** Explains the target; undefined: the request named it. */
   readonly choice: string | undefined
@@ -30,13 +31,12 @@ export async function upgradeDatabases(
   words: readonly string[],
   options: UpgradeOptions,
 ): Promise<void> {
-  const request = upgradeRequest(options)
   const link = await context.link()
   const planned: Planned[] = []
   for (const word of words) {
     const database = await findDatabase(link, word)
     const isNamedTwice = planned.some((each) => each.database.uid === database.uid)
-    if (!isNamedTwice) planned.push(await planOne(context, link, database, request))
+    if (!isNamedTwice) planned.push(await planOne(context, link, database, options))
   }
   if (options.dryRun === true) return endDryRun(context, planned, options)
   const toDo = planned.filter(({ plan }) => plan.change)
@@ -45,45 +45,67 @@ export async function upgradeDatabases(
     if (isTable)
       context.terminal.out(`${database.name} runs ${buildOf(database)}: there is nothing to change.\n`)
   if (toDo.length === 0) return
-  await ask(context, link, toDo, request, options)
+  refuseHopeless(toDo)
+  await ask(context, link, toDo, options)
   for (const [n, each] of toDo.entries()) {
-    const isGood = await upgradeOne(context, link, each, request, options).catch((cause: unknown) =>
+    const isGood = await upgradeOne(context, link, each, options).catch((cause: unknown) =>
       goOn(context, cause, options.keepGoing === true && n < toDo.length - 1),
     )
     if (!isGood && options.keepGoing !== true) return
   }
 }
 
+function refuseHopeless(planned: readonly Planned[]): void {
+  for (const { database, plan } of planned)
+    if (isHopeless(plan))
+      throw new CommandFault(
+        'refused',
+        `${plan.engine} ${plan.engine_version} does not start as ${database.name} needs it, so nothing was sent: ${plan.trial?.why}`,
+        { code: 'target_does_not_start' },
+      )
+}
+
 async function planOne(
   { terminal, answer }: Context,
   link: Link,
   database: Database,
-  request: UpgradeRequest,
+  options: UpgradeOptions,
 ): Promise<Planned> {
-  const { plan } = await link.api.upgradeDatabase({
-    params: { uid: database.uid },
-    query: { dry_run: 'true' },
-    body: request,
-  })
+  const asked = upgradeRequest(options)
+  const request = isOpen(options, asked) ? towardsBest(asked, database) : asked
+  const params = { uid: database.uid }
+  const { plan } = await link.api.upgradeDatabase({ params, query: { dry_run: 'true' }, body: request })
   if (plan === undefined) throw new CommandFault('failed', 'the server has no plan of an upgrade')
   if (answer.form === 'jsonl')
     terminal.out(`${asJson({ type: 'plan', bdb_uid: database.uid, name: database.name, plan })}\n`)
-  return { database, plan, choice: await choiceOf(link, database.uid, plan, request) }
+  const isNamed = asked.engine_version !== undefined || asked.keep_engine_version === true
+  const choice =
+    isNamed || !plan.change ? undefined : describeChoice(plan, await link.api.listUpgradeTargets({ params }))
+  return { database, request, plan, choice }
 }
 
-/** Explains a target that the server chose. */
-async function choiceOf(
-  link: Link,
-  uid: number,
-  plan: UpgradePlan,
-  { engine_version, keep_engine_version }: UpgradeRequest,
-): Promise<string | undefined> {
-  if (engine_version !== undefined || keep_engine_version === true || !plan.change) return undefined
-  return describeChoice(plan, await link.api.listUpgradeTargets({ params: { uid } }))
+/** Returns whether neither a build nor a rule for one is requested. */
+function isOpen({ to, module: modules }: UpgradeOptions, asked: UpgradeRequest): boolean {
+  const { engine_version, keep_engine_version, latest_with_modules, force_restart } = asked
+  const isFree =
+    !(keep_engine_version ?? false) && !(latest_with_modules ?? false) && !(force_restart ?? false)
+  return to === undefined && engine_version === undefined && modules.length === 0 && isFree
+}
+
+/** Requests the recommended build. If the server does not know it now, the server chooses. */
+function towardsBest(asked: UpgradeRequest, { upgradable_to: best }: Database): UpgradeRequest {
+  if (best === undefined) return asked
+  if (best === null) return { ...asked, keep_engine_version: true }
+  return { ...asked, engine_version: `${best.engine}-${best.engine_version}` }
 }
 
 function described({ database, plan, choice }: Planned, { glyphs }: Context['terminal']): string {
   return describePlan({ name: database.name, from: buildOf(database), choice }, plan, glyphs)
+}
+
+/** Returns whether the target was tried, and does not start as the database needs it. */
+function isHopeless({ trial }: UpgradePlan): boolean {
+  return trial?.ok === false
 }
 
 function endDryRun(
@@ -95,9 +117,11 @@ function endDryRun(
   if (isForPeople(form)) {
     for (const each of planned) terminal.out(folded(terminal, described(each, terminal)))
     const { command } = options
-    terminal.say(
-      `Nothing was changed.\nStart it:  ${startCommand({ command, names: planned.map(({ database }) => database.name) }, process.argv)}\n`,
-    )
+    const names = planned
+      .filter(({ plan }) => plan.change && !isHopeless(plan))
+      .map(({ database }) => database.name)
+    const start = names.length === 0 ? '' : `Start it:  ${startCommand({ command, names }, process.argv)}\n`
+    terminal.say(`Nothing was changed.\n${start}`)
   } else if (form === 'name') terminal.out(planned.map(({ database }) => `${database.name}\n`).join(''))
   else if (form !== 'jsonl')
     terminal.out(
@@ -107,7 +131,8 @@ function endDryRun(
         answer,
       ),
     )
-  if (options.exitCode === true && planned.some(({ plan }) => plan.change))
+  if (planned.some(({ plan }) => isHopeless(plan))) process.exitCode = exitCodes.refused.code
+  else if (options.exitCode === true && planned.some(({ plan }) => plan.change))
     process.exitCode = exitCodes.would_change.code
 }
 
@@ -115,7 +140,6 @@ async function ask(
   context: Context,
   link: Link,
   planned: readonly Planned[],
-  request: UpgradeRequest,
   { yes }: UpgradeOptions,
 ): Promise<void> {
   const { terminal, answer } = context
@@ -127,8 +151,8 @@ async function ask(
       if (choice !== undefined) terminal.say(folded(terminal, `${database.name}: ${choice}\n`))
   const question = `Upgrade ${names} on ${link.place}?`
   const [first] = planned
-  if (discardsData(request)) {
-    if (first === undefined || planned.length > 1)
+  if (first !== undefined && discardsData(first.request)) {
+    if (planned.length > 1)
       throw new CommandFault('usage', 'data may be discarded: name one database at a time; nothing was sent')
     await confirmByName(terminal, `${question} Its data may be discarded.`, first.database.name, yes)
   } else if (link.isProtected) await confirmByName(terminal, question, context.target().profile.value, yes)
@@ -139,13 +163,12 @@ async function ask(
 async function upgradeOne(
   context: Context,
   link: Link,
-  { database, plan }: Pick<Planned, 'database' | 'plan'>,
-  request: UpgradeRequest,
+  planned: Planned,
   options: UpgradeOptions,
 ): Promise<boolean> {
   const { terminal, answer } = context
-  const { uid, name } = database
-  const begun = await begin(link, { database, plan }, request)
+  const { uid, name } = planned.database
+  const begun = await begin(link, planned)
   const { wait } = options
   if (wait === false) {
     if (answer.form === 'jsonl')
@@ -162,11 +185,7 @@ async function upgradeOne(
 }
 
 /** Begins only while the plan is the shown one. After a lost answer, checks whether the upgrade has begun. */
-async function begin(
-  link: Link,
-  { database, plan }: Pick<Planned, 'database' | 'plan'>,
-  request: UpgradeRequest,
-): Promise<string> {
+async function begin(link: Link, { database, request, plan }: Planned): Promise<string> {
   const { uid, name } = database
   const lost = (cause: unknown) =>
     faultTextOf(cause).exit === 'unreached'

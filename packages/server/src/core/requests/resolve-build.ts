@@ -51,7 +51,8 @@ export function leastHarmFirst(a: OfferedBuild, b: OfferedBuild): number {
   return harmOf(a) - harmOf(b) || compareVersions(b.version, a.version)
 }
 
-function harmOf({ refusedFor = [], holes = [] }: OfferedBuild): number {
+/** Returns the worst harm through the known holes of a build; 0: none that matters. */
+export function harmOf({ refusedFor = [], holes = [] }: OfferedBuild): number {
   return Math.max(0, refusedFor.length > 0 ? harms.code : 0, ...holes.map(({ reach }) => harms[reach]))
 }
 

@@ -2,6 +2,8 @@ import type { Build } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
 import { plainPolicy, type UsedModule } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
+import { replicationPath } from '../state/replication-paths.ts'
+import { harmOf, type OfferedBuild } from './resolve-build.ts'
 import {
   type Catalogue,
   isSame,
@@ -53,13 +55,27 @@ export function upgradeTargets(
 }
 
 /**
- * Returns the target of an upgrade that names no build, with the present modules; undefined if the database
- * runs the newest possible. Temporary obstacles (room on the node, another action) are ignored.
+ * Returns the build that users are advised to go to, with the present modules: of the possible targets of all
+ * flavours, the one with the least harm through known holes, then of its own flavour, then the newest.
+ * Undefined if none is better than the present build. Ignores temporary obstacles (room, another action) and
+ * other flavours whose replication has not been measured.
  */
 export function upgradableTo(subject: UpgradeSubject, catalogue: Catalogue): Build | undefined {
   const withRoom = { ...subject, lackOfMemory: undefined, lackOfPorts: undefined }
-  const resolved = resolveUpgrade(requestFor(undefined, []), withRoom, catalogue)
-  return 'refused' in resolved || !resolved.change ? undefined : resolved.goal.build
+  const { build: present } = subject
+  const isOwn = ({ flavour }: Build) => flavour === present.flavour
+  const isOpen = (build: Build) =>
+    (isOwn(build) || replicationPath(present, build).measured) &&
+    'goal' in resolveUpgrade(requestFor(build, []), withRoom, catalogue)
+  const byAdvice = (a: OfferedBuild, b: OfferedBuild) =>
+    harmOf(a) - harmOf(b) || Number(isOwn(b)) - Number(isOwn(a)) || compareVersions(b.version, a.version)
+  const [best] = catalogue.builds
+    .filter((build) => !isSame(build, present) && isOpen(build))
+    .toSorted(byAdvice)
+  const harm = harmOf(catalogue.builds.find((build) => isSame(build, present)) ?? present)
+  if (best === undefined || harmOf(best) > harm) return undefined
+  const isBetter = harmOf(best) < harm || compareVersions(best.version, present.version) > 0
+  return isBetter ? { flavour: best.flavour, version: best.version } : undefined
 }
 
 /** Creates the request of a user that names only the build, and modules. */

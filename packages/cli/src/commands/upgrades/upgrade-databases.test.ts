@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Context } from '../../link/open-context.ts'
+import { upgradeDatabases } from './upgrade-databases.ts'
+import type { UpgradeOptions, UpgradeRequest } from './upgrade-request.ts'
+
+const redis = { engine: 'redis', engine_version: '7.0.15' }
+const valkey = { engine: 'valkey', engine_version: '9.1.2' }
+const facts = {
+  redundancy_min: 1,
+  way_back: { from: null, until: null, afterwards: null },
+  handovers: 0,
+  memory_needed: 1,
+  memory_free: 2,
+  disk_needed: 1,
+  disk_free: 2,
+  outage_ms: 0,
+  lanes: [],
+  risks: [],
+}
+const planOf = (trial: object | undefined) => {
+  const change = { change: true, trial, basis: 'b', modules: [], duration: { ms: 1 }, unproven: [] }
+  return { ...valkey, ...facts, ...change, write_stop_ms: { typical: 1, longest: 2 } }
+}
+
+/** Runs the command against a database, and returns the requests, the last words and the exit code. */
+async function run(
+  options: Partial<UpgradeOptions>,
+  { best, trial }: { readonly best?: object | null; readonly trial?: object },
+) {
+  const bodies: UpgradeRequest[] = []
+  const said: string[] = []
+  const database = { uid: 7, name: 'orders', ...redis, ...(best !== undefined && { upgradable_to: best }) }
+  const api = {
+    getDatabase: async () => database,
+    listUpgradeTargets: async () => [],
+    upgradeDatabase: async ({ body }: { readonly body: UpgradeRequest }) => {
+      bodies.push(body)
+      const stays = body.keep_engine_version === true
+      return { plan: stays ? { change: false, modules: [] } : planOf(trial) }
+    },
+  }
+  const terminal = {
+    out: () => undefined,
+    say: (text: string) => void said.push(text),
+    glyphs: { arrow: '->' },
+    columns: 200,
+  }
+  const context = { link: async () => ({ api }), answer: { form: 'table' }, terminal }
+  const all = { canary: true, module: [], set: [], wait: 'served', ...options }
+  // It uses no more of them.
+  await upgradeDatabases(context as unknown as Context, ['7'], all as UpgradeOptions)
+  return { bodies, said: said.join(''), code: process.exitCode }
+}
+
+afterEach(() => {
+  process.exitCode = undefined
+})
+
+describe('without --to', () => {
+  test('an upgrade goes to the recommended build of all flavours', async () => {
+    const { bodies } = await run({ dryRun: true }, { best: valkey, trial: { ok: true, start_ms: 1 } })
+    expect(bodies).toEqual([{ engine_version: 'valkey-9.1.2' }])
+  })
+
+  test('a database that no build is better for stays on its own', async () => {
+    const { bodies, said } = await run({ dryRun: true }, { best: null })
+    expect(bodies).toEqual([{ keep_engine_version: true }])
+    expect(said).not.toContain('Start it')
+  })
+
+  test('the server chooses while it does not know its builds, and for latest', async () => {
+    expect((await run({ dryRun: true }, {})).bodies).toEqual([{}])
+    expect((await run({ dryRun: true, to: 'latest' }, { best: valkey })).bodies).toEqual([{}])
+  })
+})
+
+describe('a target that does not start as the database needs it', () => {
+  const trial = { ok: false, why: 'the module cannot be loaded', start_ms: 0 }
+
+  test('fails a dry run, which offers no start', async () => {
+    const { said, code } = await run({ dryRun: true, exitCode: true, to: '9.1' }, { trial })
+    expect([said.includes('Start it'), code]).toEqual([false, 3])
+  })
+
+  test('is refused before it is asked for', async () => {
+    await expect(run({ to: '9.1' }, { trial })).rejects.toMatchObject({
+      exit: 'refused',
+      code: 'target_does_not_start',
+    })
+  })
+})
