@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { operatorSocket } from '../config/sockets.ts'
+import { softwareVersion } from '../config/version.ts'
+import { fairlead } from '../core/identity/audit-record.ts'
 import { createHttp } from '../http/create-http.ts'
 import { listenOnPort, type PortRetry } from '../http/listen-on-port.ts'
 import { mountOn } from '../http/mount.ts'
@@ -81,6 +83,12 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const { generatedPassword } = await cluster.ensure(config.adminUsername, config.adminPassword)
 
   const { createdAt } = await cluster.settings()
+  await identity.counter.record({
+    type: 'server_started',
+    by: fairlead,
+    details: { version: softwareVersion },
+  })
+  opened.defer(() => identity.counter.record({ type: 'server_stopped', by: fairlead }))
   const owned = opened.move()
   return {
     url,

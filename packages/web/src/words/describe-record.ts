@@ -1,31 +1,27 @@
 import { type ActionOutcome, actionOutcomes, type LogEntry } from '@fairlead/api'
 
-/** The type of records for every end except the goal, also if a user ordered it. */
-const ENDED_OTHERWISE = 'bdb_action_failed'
+/** The type of records for an end that a user ordered. */
+const TAKEN_BACK = 'bdb_action_taken_back'
 const prefix = 'bdb action '
 
-/** Describes an audit record. An action's outcome is in its details; without it, it is not called failed. */
+/** Describes an audit record. */
 export function whatOf({ type, details }: Pick<LogEntry, 'type' | 'details'>): string {
-  if (type !== ENDED_OTHERWISE) return type.replaceAll('_', ' ')
-  const outcome = details['outcome']
-  return `${prefix}${isOutcome(outcome) ? wordsOf(outcome) : 'ended, goal not reached'}`
+  const outcome = outcomes.find((one) => one === details['outcome'])
+  return type === TAKEN_BACK && outcome !== undefined
+    ? `${prefix}${wordsOf(outcome)}`
+    : type.replaceAll('_', ' ')
 }
 
 /** The type for a filter. Also accepts the table's text, "bdb created". */
 export function typeOf(entered: string): string {
   const words = entered.trim().toLowerCase()
-  const isEnd = ['ended, goal not reached', ...outcomes.map(wordsOf)].some((end) => words === prefix + end)
-  return isEnd ? ENDED_OTHERWISE : words.replaceAll(' ', '_')
+  return outcomes.some((outcome) => words === prefix + wordsOf(outcome))
+    ? TAKEN_BACK
+    : words.replaceAll(' ', '_')
 }
 
-const outcomes = ['rolled_back', 'cancelled', 'failed'] as const satisfies readonly ActionOutcome[]
-type Outcome = (typeof outcomes)[number]
+const outcomes = ['rolled_back', 'cancelled'] as const satisfies readonly ActionOutcome[]
 
-function isOutcome(value: unknown): value is Outcome {
-  return outcomes.some((outcome) => outcome === value)
-}
-
-function wordsOf(outcome: Outcome): string {
-  const label = actionOutcomes[outcome].label.toLowerCase()
-  return outcome === 'failed' ? label : `${label}, as ordered`
+function wordsOf(outcome: (typeof outcomes)[number]): string {
+  return `${actionOutcomes[outcome].label.toLowerCase()}, as ordered`
 }

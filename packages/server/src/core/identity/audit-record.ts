@@ -16,6 +16,8 @@ export const auditTypes = {
   role_created: 'INFO',
   role_updated: 'INFO',
   role_deleted: 'INFO',
+  server_started: 'INFO',
+  server_stopped: 'INFO',
   cluster_created: 'INFO',
   cluster_updated: 'INFO',
   signing_key_changed: 'INFO',
@@ -40,6 +42,8 @@ export const auditTypes = {
   bdb_slots_taken_back: 'WARNING',
   bdb_action_ordered: 'INFO',
   bdb_action_completed: 'INFO',
+  /** A user ordered `rollback` or `cancel`. */
+  bdb_action_taken_back: 'INFO',
   bdb_action_failed: 'WARNING',
 } as const
 /** Type of an event: a key of auditTypes. */

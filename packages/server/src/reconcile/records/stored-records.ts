@@ -1,4 +1,4 @@
-import { fairlead } from '../../core/identity/audit-record.ts'
+import { type AuditEvent, fairlead } from '../../core/identity/audit-record.ts'
 import type { Action } from '../../core/state/action.ts'
 import type { Database } from '../../core/state/database.ts'
 import { type WayBack, wayBackClosed } from '../../core/state/way-back.ts'
@@ -154,6 +154,15 @@ async function closeWayBack(db: Db, action: Action, wayBack: WayBack, at: string
   return true
 }
 
+function endOf({ uid, kind, ending, error }: Action, database: Database): AuditEvent {
+  const event = { by: fairlead, databaseUid: database.uid }
+  const details = { action: uid, kind }
+  if (error === null) return { type: 'bdb_action_completed', ...event, details }
+  const outcome = ending ?? 'failed'
+  const type = outcome === 'failed' ? 'bdb_action_failed' : 'bdb_action_taken_back'
+  return { type, ...event, details: { ...details, outcome, why: error } }
+}
+
 async function finish(db: Db, action: Action, database: Database, at: string): Promise<void> {
   const failed = action.error !== null
   const databases = databasesStore(db)
@@ -174,19 +183,7 @@ async function finish(db: Db, action: Action, database: Database, at: string): P
     },
     at,
   )
-  await auditStore(db).append(
-    {
-      type: failed ? 'bdb_action_failed' : 'bdb_action_completed',
-      by: fairlead,
-      databaseUid: database.uid,
-      details: {
-        action: action.uid,
-        kind: action.kind,
-        ...(failed && { outcome: action.ending ?? 'failed', why: action.error ?? '' }),
-      },
-    },
-    at,
-  )
+  await auditStore(db).append(endOf(action, database), at)
   if (action.kind === 'delete') return databases.remove(database.uid)
   if (failed && action.kind === 'create') return databases.setStatus(database.uid, 'creation-failed', at)
   if (!failed) await databases.setRuns(database.uid, action.goal, at)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createAudit } from '../../../../src/identity/audit/audit-service.ts'
 import { verifyAuditOf } from '../../../../src/operator/operator-link.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../../control-plane.ts'
 
@@ -133,6 +134,12 @@ test('a user that is limited to some databases reads the records about those', a
   ).toEqual(['permission_refused'])
 })
 
+test('each start and stop of the server is a record', async () => {
+  await fairlead.restart()
+  const recorded = (await logs()).map(({ type }) => type).filter((type) => String(type).startsWith('server_'))
+  expect(recorded).toEqual(['server_started', 'server_stopped', 'server_started'])
+})
+
 test('a role that shows a database does not show its log, unless it allows that', async () => {
   const role = (management: string, uid: string) =>
     send('POST', '/v1/roles', { name: uid, management, resources: [{ type: 'db', uids: [uid] }] })
@@ -169,7 +176,7 @@ const tampering: Readonly<Record<string, readonly [string, RegExp]>> = {
   ],
   'a record is taken out': ['delete from audit where seq = 3', /record 3 is missing/],
   'the first is taken out': ['delete from audit where seq = 1', /record 1 is missing/],
-  'the end is cut off': ['delete from audit where seq > 3', /records 4 to \d+ are missing at the end/],
+  'the end is cut off': ['delete from audit where seq > 3', /record 4 is missing/],
   'two are swapped': [
     'update audit set seq = -1 where seq = 2; update audit set seq = 2 where seq = 3; update audit set seq = 3 where seq = -1',
     /record 2 does not follow/,
@@ -184,6 +191,14 @@ for (const [what, [change, message]] of Object.entries(tampering)) {
     expect(await logs()).not.toEqual([])
   })
 }
+
+test('a verification names what is missing at the end, before another record follows', async () => {
+  const fault = await fairlead.withStore(async (store) => {
+    await store.db.deleteFrom('audit').where('seq', '>', 1).execute()
+    return (await createAudit(store).verify(undefined)).fault
+  })
+  expect(fault).toMatch(/records 2 to \d+ are missing at the end/)
+})
 
 test('a head that was noted down shows that all after it was rewritten', async () => {
   for (let n = 0; n < 4; n += 1) await authorize('nobody', 'x')
