@@ -11,6 +11,7 @@ import { pino } from 'pino'
 import { nodeFlags } from '../packages/cli/src/parts/node-flags.ts'
 import { serverCommand } from '../packages/cli/src/parts/server-command.ts'
 import { claimPorts } from './claim-ports.ts'
+import { creatingSmallest } from './creating-smallest.ts'
 import { enginesFolder } from './engines-folder.ts'
 import { closeToServer, openToServer } from './share-compiled.ts'
 
@@ -118,7 +119,7 @@ export async function startFairlead(
   const { access_token: token } = await login.authorizeUser({
     body: { username: 'admin', password: adminPassword, ttl: 86_400 },
   })
-  const api = createClient(operations, transport, () => token)
+  const api = creatingSmallest(createClient(operations, transport, () => token))
   // Upgrades begin at builds that are old on purpose, and other builds of a machine may be old, too.
   await api.updateCluster({ body: { unsound_engines_allowed: true } })
 

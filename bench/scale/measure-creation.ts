@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient, fetchStreamTransport, fetchTransport, operations } from '@fairlead/api'
+import { creatingSmallest } from '../../proof/creating-smallest.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 import { median } from '../median.ts'
 import { startBare, startWithinWalls } from './bare-engines.ts'
@@ -96,7 +97,9 @@ export async function create(
   name: string,
   { url, token, untilEnded }: Pick<Fairlead, 'url' | 'token' | 'untilEnded'>,
 ): Promise<Times & { readonly uid: number }> {
-  const api = createClient(operations, fetchTransport(url), () => token, fetchStreamTransport(url))
+  const api = creatingSmallest(
+    createClient(operations, fetchTransport(url), () => token, fetchStreamTransport(url)),
+  )
   const began = performance.now()
   const { uid, action_uid } = await api.createDatabase({ body: { name, memory_size: 0 } })
   const acceptedMs = performance.now() - began

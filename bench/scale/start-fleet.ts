@@ -7,6 +7,7 @@ import { stopAllShards } from '@fairlead/agent'
 import { type Action, type Client, createClient, fetchTransport, operations } from '@fairlead/api'
 import { pino } from 'pino'
 import { claimPorts } from '../../proof/claim-ports.ts'
+import { creatingSmallest } from '../../proof/creating-smallest.ts'
 import { enginesFolder } from '../../proof/engines-folder.ts'
 import { adminPassword, type Part, startPart } from '../../proof/start-fairlead.ts'
 import { type FleetStore, openFleetStore, type StoreKind } from './open-fleet-store.ts'
@@ -111,7 +112,7 @@ async function signIn(url: () => string): Promise<Pick<Fleet, 'api' | 'token'>> 
   const { access_token: token } = await createClient(operations, transport).authorizeUser({
     body: { username: 'admin', password: adminPassword, ttl: 86_400 },
   })
-  const api = createClient(operations, transport, () => token)
+  const api = creatingSmallest(createClient(operations, transport, () => token))
   await api.updateCluster({ body: { unsound_engines_allowed: true } })
   return { api, token }
 }

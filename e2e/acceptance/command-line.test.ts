@@ -24,11 +24,9 @@ test('a session on the command line: create, dry run, upgrade, roll back, with a
     return JSON.parse(stdout) as { readonly uid: number; readonly engine: string }
   }
 
-  expect(await run(['db', 'create', name, '--memory', '0', '--engine', from, '--replication'])).toMatchObject(
-    {
-      code: 0,
-    },
-  )
+  expect(await run(['db', 'create', name, '--memory', '0', '--engine', from])).toMatchObject({
+    code: 0,
+  })
   expect(await recordOf()).toMatchObject({ engine: 'redis' })
 
   // As a gate for programs: 10 means that there is something to do.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, fetchTransport, operations } from '@fairlead/api'
 import type { TestPostgres } from '../../packages/server/test/postgres.ts'
+import { creatingSmallest } from '../../proof/creating-smallest.ts'
 import { ANSWER_WITHIN_MS, type Fairlead, startFairlead, startPart } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 import type { FaultFiles } from './server-fault.ts'
@@ -119,7 +120,7 @@ async function startOther(
     way,
     log: way.log,
     url: server.url,
-    api: createClient(operations, transport, () => token),
+    api: creatingSmallest(createClient(operations, transport, () => token)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

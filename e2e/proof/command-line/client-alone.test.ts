@@ -92,7 +92,18 @@ test('the client alone signs in over HTTPS, creates a database, upgrades it and 
     '--replication',
   ]
   expect(await run(...create)).toMatchObject({ code: 0 })
-  const upgrade = ['databases', 'upgrade', 'carts', '--to', 'valkey-8.1', '--wait', 'finalized', '--yes']
+  const upgrade = [
+    'databases',
+    'upgrade',
+    'carts',
+    '--to',
+    'valkey-8.1',
+    '--rollback-window',
+    '0',
+    '--wait',
+    'finalized',
+    '--yes',
+  ]
   expect(await run(...upgrade)).toMatchObject({ code: 0, stdout: expect.stringContaining('valkey 8.1') })
   const shown = await run('databases', 'list', '-o', 'json')
   expect(JSON.parse(shown.stdout)).toMatchObject([

@@ -94,7 +94,20 @@ test('5 and 9: upgrade, asked about and watched; then roll it back', async () =>
 })
 
 test('6: in CI, a line of JSON for each that happens', async () => {
-  const args = ['db', 'upgrade', 'cache', '--to', 'valkey-8.1', '--yes', '--wait', 'finalized', '-o', 'jsonl']
+  const args = [
+    'db',
+    'upgrade',
+    'cache',
+    '--to',
+    'valkey-8.1',
+    '--rollback-window',
+    '0',
+    '--yes',
+    '--wait',
+    'finalized',
+    '-o',
+    'jsonl',
+  ]
   const { code, stdout, stderr } = await here.run(args)
   expect([code, stderr]).toEqual([0, ''])
   const lines = stdout

@@ -6,6 +6,7 @@ import { neutralCreationFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../contract/page.ts'
 import { persistenceWords } from '../contract/persistence-words.ts'
+import { safeDefaults } from '../contract/safe-defaults.ts'
 
 /** Eviction at `maxmemory`: the engine's values of `maxmemory-policy`. */
 export const EvictionPolicy = Type.Enum([
@@ -23,9 +24,10 @@ export const DataPersistence = Type.Enum(['disabled', 'aof', 'snapshot'], {
   description: `aof: each write, as aof_policy says. snapshot: ${persistenceWords.snapshot}. disabled: ${persistenceWords.disabled}`,
 })
 const aofPolicies = ['appendfsync-every-sec', 'appendfsync-always'] as const
-export const AofPolicy = Type.Enum([...aofPolicies], {
+const aofPolicyWords = {
   description: aofPolicies.map((policy) => `${policy}: ${persistenceWords[policy]}`).join('. '),
-})
+}
+export const AofPolicy = Type.Enum([...aofPolicies], aofPolicyWords)
 export const SnapshotPolicy = Type.Array(
   closed({
     secs: Type.Integer({ minimum: 1, maximum: 604_800 }),
@@ -181,9 +183,9 @@ const CreateDatabaseRequest = closed({
   }),
   ...optional({
     engine_version: EngineVersion,
-    replication: Type.Boolean({ default: false }),
-    data_persistence: Type.Enum(['disabled', 'aof', 'snapshot'], { default: 'disabled' }),
-    aof_policy: AofPolicy,
+    replication: Type.Boolean({ default: safeDefaults.replication }),
+    data_persistence: Type.Enum(['disabled', 'aof', 'snapshot'], { default: safeDefaults.data_persistence }),
+    aof_policy: Type.Enum([...aofPolicies], { ...aofPolicyWords, default: safeDefaults.aof_policy }),
     snapshot_policy: SnapshotPolicy,
     eviction_policy: EvictionPolicy,
     authentication_engine_pass: Type.String({

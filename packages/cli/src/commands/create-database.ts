@@ -2,7 +2,7 @@ import type { Body, createDatabase as createOperation } from '@fairlead/api'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { printOne } from '../output/print-answer.ts'
-import { databaseColumns } from './describe-database.ts'
+import { databaseColumns, describeCopies } from './describe-database.ts'
 import { readGivenPassword } from './people/read-password.ts'
 import { waitForEnd } from './upgrades/follow-action.ts'
 
@@ -40,7 +40,7 @@ export async function createDatabase(context: Context, name: string, options: Cr
   const row = options.wait ? await link.api.getDatabase({ params: { uid } }) : created
   printOne(terminal, { row, columns: databaseColumns, nameOf: (database) => database.name }, answer)
   if (terminal.outIsTerminal && answer.form === 'table')
-    terminal.say(`How clients sign in: fairlead databases credentials ${name}\n`)
+    terminal.say(`${describeCopies(row)}\nHow clients sign in: fairlead databases credentials ${name}\n`)
 }
 
 /** Returns the request. Throws CommandFault for a wrong form; the server validates values. */
@@ -51,7 +51,7 @@ async function requestOf(name: string, options: CreateOptions): Promise<Request>
     name,
     memory_size: options.memory,
     ...(engine !== undefined && { engine_version: engine }),
-    ...(options.replication === true && { replication: true }),
+    ...(options.replication !== undefined && { replication: options.replication }),
     ...(shards !== undefined && { shards_count: shards, ...(shards > 1 && { sharding: true }) }),
     ...(clusterProtocol === true && { sharding: true, oss_cluster: true }),
     ...(options.persistence !== undefined && { data_persistence: options.persistence }),

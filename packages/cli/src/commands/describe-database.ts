@@ -1,4 +1,5 @@
 import type { Database } from '@fairlead/api'
+import { persistenceWords } from '@fairlead/api/lean'
 import type { Column } from '../output/print-answer.ts'
 import { showBytes } from '../output/show-quantity.ts'
 import type { Style } from '../output/terminal.ts'
@@ -70,6 +71,16 @@ function servingOf({ serving, ...named }: Database): string {
 /** "redis 7.0.15". */
 export function buildOf({ engine, engine_version }: Pick<Database, 'engine' | 'engine_version'>): string {
   return `${engine} ${engine_version}`
+}
+
+/** Describes the copies of the data, and what a power failure loses. */
+export function describeCopies({
+  replication,
+  data_persistence: kind,
+  aof_policy: policy,
+}: Database): string {
+  const copies = replication ? 'A replica for each primary' : 'No replica: away while a process restarts'
+  return `${copies}; ${persistenceWords[kind === 'aof' ? policy : kind]}`
 }
 
 function groupsOf({ shards_count, replication }: Database, by: string): string {

@@ -70,11 +70,15 @@ function addCreate(databases: Command, settings: Settings): void {
       (text) => readBytes('--memory', text),
     )
     .option('--engine <build>', 'like valkey-8.1 or 8.1.1; default: the newest')
-    .option('--replication', 'a replica for each primary')
+    .option('--replication', 'a replica for each primary (default)')
+    .option('--no-replication', 'no replica: while a process restarts, the database is away')
     .option('--shards <n>', 'primaries, each with a part of the keys', (text) => readWhole('--shards', text))
     .option('--cluster-protocol', 'clients speak the cluster protocol to the shards')
-    .option('--persistence <kind>', 'disabled, aof or snapshot')
-    .option('--aof-policy <policy>', 'appendfsync-every-sec or appendfsync-always')
+    .option('--persistence <kind>', 'disabled, aof or snapshot; default: aof')
+    .option(
+      '--aof-policy <policy>',
+      'appendfsync-every-sec or appendfsync-always; default: appendfsync-every-sec',
+    )
     .option('--snapshot <seconds:writes>', 'when a snapshot is written; may be repeated', collect, [])
     .option('--eviction <policy>', 'eviction policy when full, like noeviction or allkeys-lru')
     .option('--port <n>', 'port of its endpoint; default: chosen', (text) => readWhole('--port', text))

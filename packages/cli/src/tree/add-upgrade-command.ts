@@ -63,7 +63,7 @@ function addWay(command: Command): Command {
     .option('--supervised', 'stop before the first handover, until a user resumes it')
     .option(
       '--rollback-window <time>',
-      'how long the old primaries stay as the way back, like 15m, or until-finalized',
+      'how long the old primaries stay as the way back, like 15m, or 0 for none; default: until-finalized',
     )
     .option('--may-discard-data', 'if nothing keeps the data: restart it empty, the quick way')
     .option('--force-discard', 'discard data even if replicas or files keep it')

@@ -1,3 +1,4 @@
+import { safeDefaults } from '@fairlead/api'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Context } from '../../link/open-context.ts'
 import { upgradeDatabases } from './upgrade-databases.ts'
@@ -5,6 +6,7 @@ import type { UpgradeOptions, UpgradeRequest } from './upgrade-request.ts'
 
 const redis = { engine: 'redis', engine_version: '7.0.15' }
 const valkey = { engine: 'valkey', engine_version: '9.1.2' }
+const standby = { rollback_window: safeDefaults.rollback_window }
 const facts = {
   redundancy_min: 1,
   way_back: { from: null, until: null, afterwards: null },
@@ -59,18 +61,32 @@ afterEach(() => {
 describe('without --to', () => {
   test('an upgrade goes to the recommended build of all flavours', async () => {
     const { bodies } = await run({ dryRun: true }, { best: valkey, trial: { ok: true, start_ms: 1 } })
-    expect(bodies).toEqual([{ engine_version: 'valkey-9.1.2' }])
+    expect(bodies).toEqual([{ engine_version: 'valkey-9.1.2', ...standby }])
   })
 
   test('a database that no build is better for stays on its own', async () => {
     const { bodies, said } = await run({ dryRun: true }, { best: null })
-    expect(bodies).toEqual([{ keep_engine_version: true }])
+    expect(bodies).toEqual([{ keep_engine_version: true, ...standby }])
     expect(said).not.toContain('Start it')
   })
 
   test('the server chooses while it does not know its builds, and for latest', async () => {
-    expect((await run({ dryRun: true }, {})).bodies).toEqual([{}])
-    expect((await run({ dryRun: true, to: 'latest' }, { best: valkey })).bodies).toEqual([{}])
+    expect((await run({ dryRun: true }, {})).bodies).toEqual([standby])
+    expect((await run({ dryRun: true, to: 'latest' }, { best: valkey })).bodies).toEqual([standby])
+  })
+})
+
+describe('the way back', () => {
+  test('is kept until a person finalizes, unless another window is asked for or data may be discarded', async () => {
+    const asked = async (options: Partial<UpgradeOptions>) =>
+      (await run({ dryRun: true, to: '9.1', ...options }, {})).bodies[0]?.rollback_window
+    expect(await asked({})).toBe('until_finalized')
+    expect([await asked({ rollbackWindow: '15m' }), await asked({ rollbackWindow: '0' })]).toEqual([900, 0])
+    expect(await asked({ mayDiscardData: true })).toBeUndefined()
+  })
+
+  test('is asked for where the command waits for its end, which only a person brings about', async () => {
+    await expect(run({ to: '9.1', wait: 'finalized' }, {})).rejects.toMatchObject({ exit: 'usage' })
   })
 })
 

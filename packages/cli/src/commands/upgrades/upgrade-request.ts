@@ -1,4 +1,5 @@
 import type { Body, upgradeDatabase as upgradeOperation } from '@fairlead/api'
+import { safeDefaults } from '@fairlead/api/lean'
 import type { CommonOptions } from '../../link/open-context.ts'
 import type { Yes } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
@@ -39,7 +40,7 @@ export interface UpgradeOptions extends CommonOptions {
 
 /** Returns the request for the options. Throws CommandFault for a wrong form; the server validates values. */
 export function upgradeRequest(options: UpgradeOptions): UpgradeRequest {
-  const { to, module: modules, parallel, rollbackWindow } = options
+  const { to, module: modules, parallel } = options
   return {
     ...(to !== undefined && to !== 'latest' && { engine_version: to }),
     ...(options.keepEngineVersion === true && { keep_engine_version: true }),
@@ -50,7 +51,7 @@ export function upgradeRequest(options: UpgradeOptions): UpgradeRequest {
     ...(parallel !== undefined && { parallel_shards_upgrade: parallel }),
     ...(!options.canary && { canary: false }),
     ...((options.supervised === true || options.wait === 'ready') && { supervised: true }),
-    ...(rollbackWindow !== undefined && { rollback_window: readWindow(rollbackWindow) }),
+    ...windowIn(options),
     ...(options.mayDiscardData === true && { may_discard_data: true }),
     ...(options.forceDiscard === true && { force_discard: true }),
     ...setFields(options.set),
@@ -60,6 +61,23 @@ export function upgradeRequest(options: UpgradeOptions): UpgradeRequest {
 /** Returns whether data may be lost: such a request needs the database's name. */
 export function discardsData(request: UpgradeRequest): boolean {
   return request.may_discard_data === true || request.force_discard === true
+}
+
+/** Returns the requested window, or the default. None if data may be lost: there is no way back then. */
+function windowIn({
+  rollbackWindow,
+  wait,
+  dryRun,
+  ...options
+}: UpgradeOptions): Pick<UpgradeRequest, 'rollback_window'> {
+  if (rollbackWindow !== undefined) return { rollback_window: readWindow(rollbackWindow) }
+  if (options.mayDiscardData === true || options.forceDiscard === true) return {}
+  if (wait === 'finalized' && dryRun !== true)
+    throw new CommandFault(
+      'usage',
+      '--wait finalized needs --rollback-window: the default window, until-finalized, ends only when a person finalizes',
+    )
+  return { rollback_window: safeDefaults.rollback_window }
 }
 
 function readWindow(text: string): number | 'until_finalized' {

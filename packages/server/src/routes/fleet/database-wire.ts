@@ -9,6 +9,7 @@ import {
   Refusal,
   type Shard,
   type ShardReport,
+  safeDefaults,
 } from '@fairlead/api'
 import { type Caller, may } from '../../core/identity/access.ts'
 import { joinArgs, splitArgs } from '../../core/modules/module.ts'
@@ -151,9 +152,9 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
     memoryBytes: body.memory_size,
     groups: body.shards_count ?? 1,
     cluster: body.sharding === true || (body.shards_count ?? 1) > 1,
-    replicas: body.replication === true ? 1 : 0,
-    persistence: body.data_persistence ?? 'disabled',
-    aofFsync: body.aof_policy === 'appendfsync-always' ? 'always' : 'everysec',
+    replicas: (body.replication ?? safeDefaults.replication) ? 1 : 0,
+    persistence: persistenceIn(body),
+    aofFsync: (body.aof_policy ?? safeDefaults.aof_policy) === 'appendfsync-always' ? 'always' : 'everysec',
     snapshots:
       body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
     evictionPolicy: body.eviction_policy ?? 'volatile-lru',
@@ -180,6 +181,10 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
       body.authentication_redis_pass,
     ),
   }
+}
+
+function persistenceIn({ data_persistence }: Body<typeof createDatabase>): Database['persistence'] {
+  return data_persistence ?? safeDefaults.data_persistence
 }
 
 /**
@@ -237,12 +242,12 @@ function unusedIn(body: Body<typeof createDatabase>): readonly (readonly [field:
     ],
     [body.oss_cluster === true && !sharded, 'oss_cluster', 'oss_cluster needs sharding'],
     [
-      body.aof_policy === 'appendfsync-always' && body.data_persistence !== 'aof',
+      body.aof_policy === 'appendfsync-always' && persistenceIn(body) !== 'aof',
       'aof_policy',
       'aof_policy needs data_persistence aof',
     ],
     [
-      body.snapshot_policy !== undefined && body.data_persistence !== 'snapshot',
+      body.snapshot_policy !== undefined && persistenceIn(body) !== 'snapshot',
       'snapshot_policy',
       'snapshot_policy needs data_persistence snapshot',
     ],
