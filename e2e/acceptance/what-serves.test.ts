@@ -44,6 +44,7 @@ test('before an upgrade, in its window, rolled back and finalized: API, command 
     status: 'active-change-pending',
     rollback_window: 'until_finalized',
   })
+  expect((await infoOf(fairlead, upgrade.uid)).status).toBe('window')
   // A dry run begins where clients are now, not at the record.
   const dryRun = { params: { uid: upgrade.uid }, query: { dry_run: '' as const } }
   const { plan } = await api.upgradeDatabase({ ...dryRun, body: { engine_version: pair.to } })
@@ -60,15 +61,13 @@ test('before an upgrade, in its window, rolled back and finalized: API, command 
 
 /** The build of a database as each door names it, and as its primaries report it. */
 async function namesOf(fairlead: Fairlead, uid: number) {
-  const { api, home, url, token } = fairlead
+  const { api, home } = fairlead
   const database = await api.getDatabase({ params: { uid } })
   const listed = (
     await api.listDatabases({ query: { engine_version: nameOf(database).replace(' ', '-') } })
   ).find((one) => one.uid === uid)
   const { run } = commandLine({ FAIRLEAD_HOME: home })
   const shown = await run(['db', 'show', database.name, '--columns', 'engine'])
-  const scrape = await fetch(new URL('/metrics', url), { headers: { authorization: `Bearer ${token}` } })
-  const info = new RegExp(`^fairlead_database_info\\{database="${uid}",.*engine="(.*?)",version="(.*?)"`, 'm')
   return {
     info: await reportedBuilds(fairlead, uid),
     api: nameOf(database),
@@ -76,11 +75,17 @@ async function namesOf(fairlead: Fairlead, uid: number) {
     onRecord: nameOf(database.on_record),
     list: listed && nameOf(listed),
     commandLine: shown.stdout.trim(),
-    metrics: info
-      .exec(await scrape.text())
-      ?.slice(1)
-      .join(' '),
+    metrics: (await infoOf(fairlead, uid)).build,
   }
+}
+
+/** The engine and the status of a database in the metrics. */
+async function infoOf({ url, token }: Fairlead, uid: number) {
+  const scrape = await fetch(new URL('/metrics', url), { headers: { authorization: `Bearer ${token}` } })
+  const labels = 'engine="(.*?)",version="(.*?)",status="(.*?)"'
+  const info = new RegExp(`^fairlead_database_info\\{database="${uid}",.*${labels}`, 'm')
+  const [, engine, version, status] = info.exec(await scrape.text()) ?? []
+  return { build: `${engine} ${version}`, status }
 }
 
 const nameOf = (build: { readonly engine: string; readonly engine_version: string }) =>

@@ -100,7 +100,7 @@ export const metricTable = {
   ...of({
     fairlead_database_info: [
       'gauge',
-      'Always 1; the name and the engine of a database.',
+      'Always 1; the name, the serving engine and the status of a database: window while nothing changes and old primaries stay as standbys.',
       ['database', 'name', 'engine', 'version', 'status'],
     ],
     fairlead_database_memory_used_bytes: [

@@ -81,6 +81,12 @@ export function metricsStore(db: Db) {
 const ROWS_AT_ONCE = 250
 const MOST_CERTIFICATES = 50
 
+/** `window` while nothing changes and the old primaries stay as standbys. */
+const statusColumn = sql<string>`case when databases.status = 'changing' and exists (
+  select 1 from actions
+  where actions.database_uid = databases.uid and actions.status = 'running' and actions.phase = 'window'
+) then 'window' else databases.status end`
+
 async function readDatabases(
   db: Db,
   most: number,
@@ -90,7 +96,7 @@ async function readDatabases(
   while (found.length < most) {
     const rows = await db
       .selectFrom('databases')
-      .select(['uid', 'name', 'status', 'obstacle', 'memory_bytes'])
+      .select(['uid', 'name', 'obstacle', 'memory_bytes', statusColumn.as('status')])
       .select([servedColumn('flavour').as('flavour'), servedColumn('version').as('version')])
       .where('uid', '>', found.at(-1)?.uid ?? 0)
       .orderBy('uid')
