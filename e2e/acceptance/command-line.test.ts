@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { usualPair } from '../../proof/engine-pairs.ts'
 import { freshName } from '../../proof/fresh-name.ts'
 import { commandLine } from '../../proof/run-command-line.ts'
+import { pidsOf } from '../support/pids-of.ts'
 import { test } from '../support/shared-fairlead.ts'
 
 const { from, to } = usualPair()
@@ -49,4 +50,20 @@ test('a session on the command line: create, dry run, upgrade, roll back, with a
   expect([watched.code, JSON.parse(watched.stdout)]).toMatchObject([8, { outcome: 'rolled_back' }])
   expect((await run(['db', 'show', freshName('nothing')])).code).toBe(6)
   expect((await run(['status'])).code).toBe(0)
+})
+
+test('what would stop databases under their clients asks first, and is refused where no person can be asked', async ({
+  fairlead,
+}) => {
+  const { run, onTerminal } = commandLine({ FAIRLEAD_HOME: fairlead.home })
+  const name = freshName('serving')
+  expect((await run(['db', 'create', name, '--memory', '0', '--engine', to])).code).toBe(0)
+  const before = pidsOf(fairlead.home)
+
+  expect(await run(['down', '--all'])).toMatchObject({ code: 2, stdout: '' })
+  const asked = onTerminal(['down', '--all'])
+  await asked.type('[y/N]', 'n\r')
+  expect(await asked.ended).toBe(1)
+  expect(asked.shown()).toMatch(/Stop \d+ databases?, with \d+ clients? connected/)
+  expect(pidsOf(fairlead.home)).toEqual(before)
 })

@@ -32,7 +32,9 @@ test.runIf(await canRunHere())(
       await using fairlead = await startFairlead({ home })
       const down = () => {
         const env = { PATH: process.env['PATH'], FAIRLEAD_HOME: home }
-        return run(process.execPath, ['--conditions=@fairlead/source', main, 'down', '--all'], { env })
+        return run(process.execPath, ['--conditions=@fairlead/source', main, 'down', '--all', '--yes'], {
+          env,
+        })
       }
       // The test process could not stop these itself: for root they are engines of another user.
       await using _ = { [Symbol.asyncDispose]: async () => void (await down()) }

@@ -96,7 +96,7 @@ describe('fairlead up', () => {
       const third = await run(['up'], { FAIRLEAD_HOME: home })
       expect(third).toMatchObject({ code: 1, stderr: expect.stringMatching(/runs on .* already/) })
 
-      const down = await run(['down', '--all'], { FAIRLEAD_HOME: home })
+      const down = await run(['down', '--all', '--yes'], { FAIRLEAD_HOME: home })
       expect(down).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/^2 database processes /m),
@@ -104,7 +104,7 @@ describe('fairlead up', () => {
       expect(await again.ended).toBe(0)
       expect(pidsOf(home)).toEqual([])
     } finally {
-      await run(['down', '--all'], { FAIRLEAD_HOME: home })
+      await run(['down', '--all', '--yes'], { FAIRLEAD_HOME: home })
       await rm(home, { recursive: true, force: true })
     }
   })
@@ -149,7 +149,7 @@ describe('fairlead up', () => {
       expect(await next.ended).toBe(0)
     } finally {
       taken.close()
-      await run(['down', '--all'], { FAIRLEAD_HOME: home })
+      await run(['down', '--all', '--yes'], { FAIRLEAD_HOME: home })
       await rm(home, { recursive: true, force: true })
     }
   })
@@ -214,7 +214,7 @@ describe('fairlead up', () => {
       expect(await again.ended).toBe(0)
     } finally {
       for (const { server } of takers) server.close()
-      await run(['down', '--all'], { FAIRLEAD_HOME: home })
+      await run(['down', '--all', '--yes'], { FAIRLEAD_HOME: home })
       await rm(home, { recursive: true, force: true })
     }
   })
@@ -240,7 +240,7 @@ describe('a database that was stopped in order', () => {
       await load.stop()
       await fairlead.server.end('SIGTERM')
       await fairlead.agent.end('SIGTERM')
-      const down = await run(['down', '--all'], { FAIRLEAD_HOME: fairlead.home })
+      const down = await run(['down', '--all', '--yes'], { FAIRLEAD_HOME: fairlead.home })
       expect(down.stdout).toMatch(/2 database processes stopped/)
 
       await fairlead.agent.start()

@@ -2,10 +2,9 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { engineTarget } from './engine/engine-config.ts'
 import { stopProcess } from './engine/stop-process.ts'
-import { type FoundShard, openShards } from './folder/open-shards.ts'
+import { type FoundShard, isRunning, openShards } from './folder/open-shards.ts'
 import { recordStop } from './folder/record-stop.ts'
 import { holdSocket } from './process/hold-socket.ts'
-import { isAlive } from './process/process-identity.ts'
 import { stopProxy } from './proxy/stop-proxy.ts'
 import { hasStoppedCleanly } from './shards/carry-out.ts'
 import { clearTrials } from './trials/trial-folder.ts'
@@ -34,7 +33,7 @@ export async function stopAllShards(
   await using _ = await holdSocket(socketPath)
   await clearTrials(home, logger)
   const shards = await openShards(home, logger)
-  const running = shards.filter(({ last }) => last?.identity && !last.ended && isAlive(last.identity))
+  const running = shards.filter(isRunning)
   const stop = (some: readonly FoundShard[]) =>
     Promise.all(some.map((shard) => stopShard(shard, logger, signal)))
   // A primary sends its last writes to its replicas before it ends; without its replica it would wait 10 s.

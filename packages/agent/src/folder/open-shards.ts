@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { findEngineProcess } from '../process/process-identity.ts'
+import { findEngineProcess, isAlive } from '../process/process-identity.ts'
 import { listShardFolders, type ProcessRecord, type ShardFolder, type WantedRecord } from './shard-folder.ts'
 
 /** Contents of a shard's folder at the agent's start; `last` is null if no process was ever started. */
@@ -17,6 +17,11 @@ export async function openShards(home: string, logger: Logger): Promise<readonly
   const folders = await listShardFolders(home)
   const found = await Promise.all(folders.map((folder) => openShard(folder, logger)))
   return found.filter((shard) => shard !== null)
+}
+
+/** Returns whether the shard's last process runs. */
+export function isRunning({ last }: FoundShard): boolean {
+  return last?.identity != null && last.ended === null && isAlive(last.identity)
 }
 
 /** Null if the folder holds no shard. */

@@ -1,7 +1,8 @@
 import { request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createClient, proxyOperations, type Transport } from '@fairlead/api'
+import { createClient, ProxyReport, proxyOperations, type Transport } from '@fairlead/api'
 import { countPieces } from '@fairlead/engine'
+import { compileSchema } from '../process/check-schema.ts'
 
 /** A look waits this long. A later answer counts as well: it shows that the proxy's loop works. */
 const ASK_WITHIN_MS = 1_000
@@ -9,6 +10,8 @@ const ASK_WITHIN_MS = 1_000
 const ASK_AGAIN_MS = 30_000
 /** After an answer, the next question is at least this much later. */
 const ASK_EVERY_MS = 1_000
+/** A person waits for a whole report. */
+const WHOLE_REPORT_WITHIN_MS = 5_000
 /** Endpoints per thread in the proxy's report. All of them would be most of an idle node's work. */
 const ENOUGH = 1
 /** Limit of the agent's memory for a compromised proxy. Ten thousand endpoints take a third. */
@@ -70,10 +73,19 @@ export function createProxyProbe(socketPath: string): ProxyProbe {
   }
 }
 
-function socketTransport(socketPath: string): Transport {
+/** Returns the proxy's report with all endpoints; null if none answers, or not in this form. */
+export async function reportOfProxy(socketPath: string): Promise<ProxyReport | null> {
+  const client = createClient(proxyOperations, socketTransport(socketPath, WHOLE_REPORT_WITHIN_MS))
+  const report: unknown = await client.reportProxy({ query: {} }).catch(() => null)
+  return isReport(report) ? report : null
+}
+
+const isReport = compileSchema<ProxyReport>(ProxyReport, 'body')
+
+function socketTransport(socketPath: string, withinMs = ASK_AGAIN_MS): Transport {
   return ({ method, path, headers }) => {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
-    const signal = AbortSignal.timeout(ASK_AGAIN_MS)
+    const signal = AbortSignal.timeout(withinMs)
     const sent = request({ socketPath, method, path, headers, agent: false, signal }, (response) => {
       const areTooMany = countPieces()
       let text = ''

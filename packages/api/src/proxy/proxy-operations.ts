@@ -84,6 +84,7 @@ export const SentinelReport = Type.Object({
 })
 export type SentinelReport = Static<typeof SentinelReport>
 
+/** State of the proxy, with its endpoints. */
 export const ProxyReport = Type.Object({
   pid: Type.Integer(),
   rssBytes: Type.Integer(),

@@ -1,15 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isAlive, signalProcess, stopAllShards } from '@fairlead/agent'
+import { isAlive, lookAtServing, type Serving, signalProcess, stopAllShards } from '@fairlead/agent'
 import type { Config } from '@fairlead/server'
 import { upFile } from '../home/up-file.ts'
+import { confirm, type Yes } from '../output/ask.ts'
+import type { Terminal } from '../output/terminal.ts'
 import { createLog } from '../parts/create-log.ts'
 
 const ENDS_WITHIN_MS = 60_000
 /** Each process saves its data first, in 5 to 10 s per GiB. */
 const SHARDS_WITHIN_MS = 10 * 60_000
 
-/** Stops `fairlead up`; with `all` also the proxy and all database processes, after saving their data. */
-export async function runDown(config: Config, all: boolean): Promise<void> {
+/** The options of `down`. */
+export interface DownOptions {
+  readonly all?: boolean
+  readonly yes?: Yes
+}
+
+/**
+ * Stops `fairlead up`; with `all` also the proxy and all database processes, after saving their data. Asks
+ * first while databases serve. Throws CommandFault, and stops nothing, unless the answer is yes.
+ */
+export async function runDown(
+  config: Config,
+  terminal: Terminal,
+  { all = false, yes }: DownOptions,
+): Promise<void> {
+  if (all) await askWhileServing(config, terminal, yes)
   const up = upFile(config).read()
   if (up !== null) {
     signalProcess(up, 'SIGTERM')
@@ -27,6 +43,20 @@ export async function runDown(config: Config, all: boolean): Promise<void> {
   if (proxyStopped) process.stdout.write('The proxy is stopped\n')
   for (const { id, why } of refused) process.stderr.write(`fairlead: ${id} keeps running: ${why}\n`)
   if (refused.length > 0) process.exitCode = 1
+}
+
+async function askWhileServing(config: Config, terminal: Terminal, yes: Yes): Promise<void> {
+  const serving = await lookAtServing(config.home, createLog(config, 'agent'))
+  if (serving.processes === 0) return
+  const about = `Stop ${describeServing(serving)} on ${config.home}?`
+  await confirm(terminal, `${about} They keep their data and come back at the next start.`, yes)
+}
+
+/** "2 databases, with 5 clients connected". */
+function describeServing({ processes, endpoints }: Serving): string {
+  const count = (n: number, what: string, plural = `${what}s`) => `${n} ${n === 1 ? what : plural}`
+  if (endpoints === null) return count(processes, 'database process', 'database processes')
+  return `${count(endpoints.databases, 'database')}, with ${count(endpoints.clients, 'client')} connected`
 }
 
 async function untilGone(isThere: () => boolean, otherwise: string): Promise<void> {

@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import type { DownOptions } from '../commands/down.ts'
+import { endQuietly, openTerminal } from '../output/terminal.ts'
 import type { MachineSettings } from './client-command.ts'
 
 /**
@@ -23,9 +25,11 @@ export function addPartCommands(program: Command, { config, env }: MachineSettin
       '--all',
       'stop the database processes and the proxy too; they keep their data and come back at the next start',
     )
-    .action(async (options: { readonly all?: boolean }) =>
-      (await import('../commands/down.ts')).runDown(await asOwner(), options.all === true),
-    )
+    .option('--yes', 'with --all, while databases serve: do not ask')
+    .action(async (options: DownOptions) => {
+      const terminal = openTerminal(env, {}, endQuietly())
+      await (await import('../commands/down.ts')).runDown(await asOwner(), terminal, options)
+    })
   program
     .command('server')
     .description('run the server alone')
