@@ -12,7 +12,7 @@ export async function printCli(): Promise<string> {
     '',
     'stdout is the answer; everything else is on stderr. On a terminal a list is a table. Elsewhere each row is one line of full values between tabs, without a head. Scripts use `-o json` (the object of the API, without passwords), `-o name`, or `--columns name,engine_version --no-headers`. With `-o json` and `-o jsonl` an error is one line of JSON on stderr: `error_code`, `message`, `exit_code`.',
     '',
-    'The server is, in this order: `--server`; `FAIRLEAD_SERVER`; the profile (`--profile`, `FAIRLEAD_PROFILE`, or the current one); the server of this machine, through its socket in `FAIRLEAD_HOME`, where no login is needed. `fairlead whoami -v` shows the source of each value. A profile is in `config.json`, without secrets; its token in `credentials.json`, which only its owner can read.',
+    'The server is, in this order: `--server`; `FAIRLEAD_SERVER`; the profile (`--profile`, `FAIRLEAD_PROFILE`, or the current one); the server of this machine, through its socket in `FAIRLEAD_HOME`, where no login is needed. `--profile local` is the latter, also while a profile is current; after `fairlead logout` there, none is. `fairlead whoami -v` shows the source of each value. A profile is in `config.json`, without secrets; its token in `credentials.json`, which only its owner can read.',
     '',
     'Other variables: `FAIRLEAD_TOKEN` (sent only to `FAIRLEAD_SERVER`, if that is set), `FAIRLEAD_CA_FILE`, `FAIRLEAD_OUTPUT`, `FAIRLEAD_CONFIG` (the folder of profiles; default: `~/.config/fairlead`), `NO_COLOR`, `FAIRLEAD_ASCII`, `FAIRLEAD_PROGRESS=lines` (no live view), `FAIRLEAD_DEBUG`.',
     '',

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { usualPair } from '../../proof/engine-pairs.ts'
 import { freshName } from '../../proof/fresh-name.ts'
 import { commandLine } from '../../proof/run-command-line.ts'
+import { adminPassword } from '../../proof/start-fairlead.ts'
 import { pidsOf } from '../support/pids-of.ts'
 import { test } from '../support/shared-fairlead.ts'
 
@@ -66,4 +67,32 @@ test('what would stop databases under their clients asks first, and is refused w
   expect(await asked.ended).toBe(1)
   expect(asked.shown()).toMatch(/Stop \d+ databases?, with \d+ clients? connected/)
   expect(pidsOf(fairlead.home)).toEqual(before)
+})
+
+test('on the machine of the server, commands need no login: before it, beside it, and after signing out', async ({
+  fairlead,
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-profiles-'))
+  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
+  const { run } = commandLine({ FAIRLEAD_CONFIG: folder, FAIRLEAD_HOME: fairlead.home })
+  const user = async (...more: readonly string[]) =>
+    (await run(['whoami', '--columns', 'user,profile', ...more])).stdout
+  const profiles = async () =>
+    (await run(['profiles', 'list', '--columns', 'name,current', '--no-headers'])).stdout
+  const login = ['login', '--server', fairlead.url, '--username', 'admin', '--password-stdin']
+
+  expect(await user()).toBe('operator\tlocal\n')
+  expect((await run(login, adminPassword)).code).toBe(0)
+  expect(await user()).toBe('admin\tdefault\n')
+  expect(await user('--profile', 'local')).toBe('operator\tlocal\n')
+  expect(await profiles()).toBe('local\tfalse\ndefault\ttrue\n')
+  expect((await run(['logout'])).code).toBe(0)
+  expect(await user()).toBe('operator\tlocal\n')
+  // The profile remembers its server.
+  expect((await run(['login', '--password-stdin'], adminPassword)).code).toBe(0)
+  expect(await user()).toBe('admin\tdefault\n')
+  expect((await run(['profiles', 'delete', 'default'])).code).toBe(0)
+  expect(await profiles()).toBe('local\ttrue\n')
+  expect(await user()).toBe('operator\tlocal\n')
+  expect((await run(['profiles', 'delete', 'default'])).code).toBe(6)
 })

@@ -8,6 +8,7 @@ import { askLine, askSecret } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { type Column, printOne } from '../output/print-answer.ts'
 import { showTime } from '../output/show-quantity.ts'
+import { LOCAL, type Target } from '../profiles/find-target.ts'
 import type { Login } from '../profiles/profile-files.ts'
 import { readGivenPassword } from './people/read-password.ts'
 
@@ -27,10 +28,15 @@ const MOST_PASSWORDS = 3
 /** Signs in, and stores a token in the profile, never the password. Asks before trusting a new authority. */
 export async function logIn(context: Context, options: LoginOptions): Promise<void> {
   const { terminal, files, withinMs } = context
-  const { server, profile, settings } = context.target()
+  const target = context.target('default')
+  const { server, profile, settings } = target
+  if (profile.value === LOCAL)
+    throw new CommandFault('usage', `${LOCAL} is the server of this machine, which needs no login`, {
+      next: 'name the profile of another: --profile NAME',
+    })
   if (server === undefined) throw new CommandFault('usage', 'say which server: --server https://…')
   const url = server.value
-  const ca = await trustServer(context, url, options.fingerprint)
+  const ca = await trustServer(context, target, url, options.fingerprint)
   const username = options.username ?? settings.username ?? (await askFor(context, 'Username', '--username'))
   const { api: open } = clientOf({ url, ca }, { withinMs, holdToken: async () => undefined })
   const access_token = await tryPasswords(context, options, async (password) => {
@@ -61,6 +67,14 @@ export async function logIn(context: Context, options: LoginOptions): Promise<vo
   const { current } = files.readConfig()
   if (current !== profile.value)
     terminal.say(`Commands use profile ${current} unless told: --profile ${profile.value}\n`)
+  if (await isHere(context))
+    terminal.say(
+      `Without a login, as the operator of this machine: --profile ${LOCAL}, or after fairlead logout\n`,
+    )
+}
+
+async function isHere({ terminal }: Context): Promise<boolean> {
+  return (await import('../link/hold-operator-token.ts')).hasLocalServer(terminal.env)
 }
 
 async function askFor({ terminal }: Context, what: string, option: string): Promise<string> {
@@ -105,15 +119,34 @@ async function passwordOf({ terminal }: Context, options: LoginOptions): Promise
   return await askSecret(terminal, 'Password: ')
 }
 
-/** Ends the profile's token on the server, and deletes it here. */
+/**
+ * Ends the profile's token on the server, and deletes it here. On the machine of a server, the profile is not
+ * current any more: commands use its socket again.
+ */
 export async function logOut(context: Context): Promise<void> {
-  const { files, terminal, withinMs } = context
+  const { files, terminal } = context
   const target = context.target()
-  const { profile, server } = target
-  const login = files.readLogin(profile.value)
-  if (login === undefined) return terminal.out(`Profile "${profile.value}" was not signed in.\n`)
+  const { value: profile } = target.profile
+  if (profile === LOCAL) {
+    terminal.out('No profile is current, and none is signed out.\n')
+    return
+  }
+  const login = files.readLogin(profile)
+  if (login !== undefined) await endToken(context, target, login)
+  terminal.out(
+    login === undefined
+      ? `Profile "${profile}" was not signed in.\n`
+      : `Signed out. Profile "${profile}" stays.\n`,
+  )
+  if (files.readConfig().current !== profile || !(await isHere(context))) return
+  files.changeConfig(({ current: _, ...config }) => config)
+  terminal.say(`Commands use the server of this machine from now on, without a login (profile ${LOCAL}).\n`)
+}
+
+/** Ends a profile's token on its server, and deletes it here. Throws if the server is not reached. */
+export async function endToken({ files, withinMs }: Context, target: Target, login: Login): Promise<void> {
   // A token for another server is only deleted.
-  if (server?.value === login.server && Date.now() < login.endsMs) {
+  if (target.server?.value === login.server && Date.now() < login.endsMs) {
     const place = { url: login.server, ca: authorityOf(target) }
     await clientOf(place, { withinMs, holdToken: async () => login.token })
       .api.logOut({})
@@ -121,8 +154,7 @@ export async function logOut(context: Context): Promise<void> {
         if (!(cause instanceof ApiError && cause.status === 401)) throw cause
       })
   }
-  files.keepLogin(profile.value, undefined)
-  terminal.out(`Signed out. Profile "${profile.value}" stays.\n`)
+  files.keepLogin(target.profile.value, undefined)
 }
 
 /** Prints the signed-in user, the server and the end of the token; with `--verbose` also their sources. */
@@ -143,7 +175,7 @@ export async function showSelf(context: Context): Promise<void> {
       value: (row) => row.token_expires,
       shown: (row) => showUntil(row.token_expires, context),
     },
-    { name: 'profile', value: () => (link.home === undefined ? context.target().profile.value : null) },
+    { name: 'profile', value: () => context.target().profile.value },
   ]
   const found = isVerbose ? whereFound(context, link) : []
   printOne(terminal, { row: self, nameOf: ({ name }) => name, columns: [...columns, ...found] }, answer)
@@ -172,11 +204,11 @@ function showUntil(time: string | null, { terminal }: Context): string {
  */
 async function trustServer(
   context: Context,
+  target: Target,
   url: string,
   fingerprint: string | undefined,
 ): Promise<string | undefined> {
   const { withinMs } = context
-  const target = context.target()
   const known = authorityOf(target)
   if (!url.startsWith('https:')) return undefined
   const look = (ca: string | undefined) =>

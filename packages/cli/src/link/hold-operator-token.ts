@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readApiError, type Transport } from '@fairlead/api/lean'
 import { findOperatorSocket, homeOf } from '@fairlead/server/sockets'
 import { CommandFault } from '../output/command-fault.ts'
@@ -9,6 +10,15 @@ export interface LocalServer {
   readonly url: string
   readonly home: string
   readonly holdToken: HoldToken
+}
+
+/** Returns whether this user reaches the socket of a server on this machine, without asking it. */
+export function hasLocalServer(env: NodeJS.ProcessEnv): boolean {
+  try {
+    return existsSync(findOperatorSocket(homeOf(env['FAIRLEAD_HOME'] || undefined)))
+  } catch {
+    return false // a file of others in its place
+  }
 }
 
 /** Signs in through the socket in FAIRLEAD_HOME, without a password. Throws CommandFault without a server. */

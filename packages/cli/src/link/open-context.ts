@@ -21,7 +21,8 @@ export interface CommonOptions extends TargetFlags, TerminalFlags {
 export interface Context {
   readonly terminal: Terminal
   readonly files: ProfileFiles
-  readonly target: () => Target
+  /** `otherwise`: the profile if none is named or current. */
+  readonly target: (otherwise?: string) => Target
   readonly answer: AnswerOptions
   readonly isVerbose: boolean
   readonly withinMs: number
@@ -37,7 +38,7 @@ export function openContext(terminal: Terminal, options: CommonOptions, form: Fo
   const { env } = terminal
   const files = openProfileFiles(env)
   const withinMs = (options.timeout ?? WITHIN_SECONDS) * 1_000
-  const target = () => findTarget(files, env, options)
+  const target = (otherwise?: string) => findTarget(files, env, options, otherwise)
   let opened: Promise<Link> | undefined
   return {
     terminal,

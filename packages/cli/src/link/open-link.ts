@@ -9,7 +9,7 @@ import {
   type Transport,
 } from '@fairlead/api/lean'
 import { CommandFault } from '../output/command-fault.ts'
-import type { Target } from '../profiles/find-target.ts'
+import { LOCAL, type Target } from '../profiles/find-target.ts'
 import type { ProfileFiles } from '../profiles/profile-files.ts'
 import { type HoldToken, holdProfileToken } from './hold-token.ts'
 import type { Place } from './http-transport.ts'
@@ -60,7 +60,7 @@ export async function openLink(
   }
   const place = { url: server.value, ca: authorityOf(target) }
   return {
-    ...clientOf(place, { withinMs, holdToken: holdTokenOf(target, place, { files, withinMs }) }),
+    ...clientOf(place, { withinMs, holdToken: holdTokenOf(target, place, { files, env, withinMs }) }),
     url: server.value,
     home: undefined,
     as: target.login?.username,
@@ -72,7 +72,7 @@ export async function openLink(
 
 /** Refuses the all-powerful socket of the operator for a profile or token that is meant for a server. */
 function refuseHere({ profile, token }: Target): void {
-  if (profile.from !== 'default')
+  if (profile.value !== LOCAL)
     throw new CommandFault('usage', `profile ${profile.value} names no server`, {
       next: `say which: fairlead config set server URL --profile ${profile.value}`,
     })
@@ -134,7 +134,11 @@ export function clientOf(
 function holdTokenOf(
   { token, login, profile }: Target,
   place: Extract<Place, { readonly url: string }>,
-  { files, withinMs }: { readonly files: ProfileFiles; readonly withinMs: number },
+  {
+    files,
+    env,
+    withinMs,
+  }: { readonly files: ProfileFiles; readonly env: NodeJS.ProcessEnv; readonly withinMs: number },
 ): HoldToken {
   if (token !== undefined) return async () => token.value
   if (login !== undefined)
@@ -143,9 +147,12 @@ function holdTokenOf(
       login,
     )
   return async () => {
+    const { hasLocalServer } = await import('./hold-operator-token.ts')
+    const local = hasLocalServer(env) ? `; or as the operator of this machine: --profile ${LOCAL}` : ''
+    const named = profile.value === LOCAL ? '' : ` --profile ${profile.value}`
     throw new CommandFault('signed_out', `not signed in to ${place.url}`, {
       code: 'unauthorized',
-      next: `fairlead login --profile ${profile.value} --server ${place.url}`,
+      next: `fairlead login${named} --server ${place.url}${local}`,
     })
   }
 }

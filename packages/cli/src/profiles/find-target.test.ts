@@ -33,3 +33,15 @@ test('a current profile that is not there is told, and does not mean this machin
   expect(() => find({}, {}, { current: 'gone', profiles: {} })).toThrow('there is no profile gone')
   expect(find({}, {}, {})).toEqual([undefined, undefined])
 })
+
+test('local is the server of this machine, also while another profile is current, and takes no other server', () => {
+  expect(find({}, { profile: 'local' })).toEqual([undefined, undefined])
+  expect(find({ FAIRLEAD_PROFILE: 'local' }, { server: prod })).toEqual([prod, undefined])
+  const taken = 'profile local is the server of this machine'
+  expect(() => find({ FAIRLEAD_SERVER: prod }, { profile: 'local' })).toThrow(taken)
+  expect(() => find({}, { profile: 'local', server: prod })).toThrow(taken)
+})
+
+test('a profile that is not current is not used because it is named default', () => {
+  expect(find({}, {}, { profiles: { default: { server: prod } } })).toEqual([undefined, undefined])
+})

@@ -29,18 +29,28 @@ export interface Target {
   readonly caFile: Found<string> | undefined
 }
 
-/** Precedence: command line, environment, profile. Default: the server of this machine. */
-export function findTarget(files: ProfileFiles, env: NodeJS.ProcessEnv, flags: TargetFlags): Target {
+/** The name for the server of this machine, which needs no profile and no login. */
+export const LOCAL = 'local'
+
+/** Precedence: command line, environment, profile. `otherwise`: the profile if none is named or current. */
+export function findTarget(
+  files: ProfileFiles,
+  env: NodeJS.ProcessEnv,
+  flags: TargetFlags,
+  otherwise = LOCAL,
+): Target {
   const config = files.readConfig()
-  const profile = profileOf(config, env, flags)
-  const known = config.profiles?.[profile.value]
-  const isNamed = profile.from !== 'default'
+  const profile = profileOf(config, env, flags, otherwise)
+  const isLocal = profile.value === LOCAL
+  const known = isLocal ? undefined : config.profiles?.[profile.value]
+  const isNamed = profile.from !== 'default' && !isLocal
   if (known === undefined && isNamed && flags.server === undefined && !env['FAIRLEAD_SERVER'])
     throw new CommandFault('usage', `there is no profile ${profile.value}${listed(config)}`, {
       next: `make it: fairlead login --profile ${profile.value} --server URL`,
     })
   const server = first(flags.server, env['FAIRLEAD_SERVER'], known?.server)
   const normal = server && { ...server, value: normalServer(server.value) }
+  if (isLocal && normal !== undefined) refuseBoth(profile, normal)
   const token = tokenFor(normal?.value, env)
   const login = files.readLogin(profile.value)
   const isFor = normal !== undefined && login?.server === normal.value
@@ -65,6 +75,17 @@ export function findTarget(files: ProfileFiles, env: NodeJS.ProcessEnv, flags: T
     settings: isOfProfile ? known : withoutAuthority(known ?? {}),
     caFile: first(flags.caFile, env['FAIRLEAD_CA_FILE'], undefined),
   }
+}
+
+/** Refuses `local` with a server, unless the command line names the server and the environment `local`. */
+function refuseBoth(profile: Found<string>, server: Found<string>): void {
+  const isWeaker = profile.from === 'environment' && server.from === 'flag'
+  if (isWeaker || (profile.from !== 'flag' && profile.from !== 'environment')) return
+  throw new CommandFault(
+    'usage',
+    `profile ${LOCAL} is the server of this machine, and ${server.value} is named, too`,
+    { next: `say which: --profile ${LOCAL}, or --server URL; FAIRLEAD_SERVER counts as well` },
+  )
 }
 
 /** The URL up to the port. Throws CommandFault for other texts, and for plain HTTP to another machine. */
@@ -103,9 +124,14 @@ function withoutAuthority({ ca: _, ...settings }: Profile): Profile {
   return settings
 }
 
-function profileOf(config: Config, env: NodeJS.ProcessEnv, { profile }: TargetFlags): Found<string> {
+function profileOf(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  { profile }: TargetFlags,
+  otherwise: string,
+): Found<string> {
   const found = first(profile, env['FAIRLEAD_PROFILE'], config.current) ?? {
-    value: 'default',
+    value: otherwise,
     from: 'default' as const,
   }
   if (!/^[\w.-]{1,64}$/.test(found.value))
@@ -114,8 +140,7 @@ function profileOf(config: Config, env: NodeJS.ProcessEnv, { profile }: TargetFl
 }
 
 function listed({ profiles = {} }: Config): string {
-  const names = Object.keys(profiles)
-  return names.length === 0 ? '' : `; there are ${names.join(', ')}`
+  return `; there ${Object.keys(profiles).length === 0 ? 'is' : 'are'} ${[LOCAL, ...Object.keys(profiles)].join(', ')}`
 }
 
 function first(

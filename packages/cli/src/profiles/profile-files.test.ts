@@ -30,7 +30,7 @@ test.each([
 
 test('what is no token is not sent: one with a line end would be a header of its own', () => {
   const server = 'https://a.example.org'
-  const config = `{"profiles": {"default": {"server": "${server}"}}}`
+  const config = `{"current": "default", "profiles": {"default": {"server": "${server}"}}}`
   const login = { server, username: 'eve', token: 'secret', issuedMs: 1, endsMs: 2 }
   expect(targetOf(config, JSON.stringify({ default: login }))().login).toEqual(login)
   for (const token of [5, '', 'a\r\nX-Other: b'])

@@ -2,10 +2,20 @@ import { Argument, type Command } from 'commander'
 import { acting, addClientCommand, addLocalCommand, type Settings } from './client-command.ts'
 
 const load = () => import('../commands/client/configure.ts')
+const profilesOf = () => import('../commands/client/profiles.ts')
 
-/** Adds `config …`, which changes only files of this user, and `api` for other operations. */
+/** Adds `profiles …` and `config …`, which change only files of this user, and `api` for other operations. */
 export function addConfigCommands(program: Command, settings: Settings): void {
-  const config = program.command('config').description('the profiles of this user')
+  const profiles = program.command('profiles').description('the servers that this user has signed in to')
+  addLocalCommand(
+    profiles,
+    'list',
+    'list the profiles, and `local` for the server of this machine, which needs no login',
+  ).action(acting(settings, async () => (await profilesOf()).listProfiles))
+  addLocalCommand(profiles, 'delete', 'delete a profile, and end its token')
+    .argument('<name>', 'its name')
+    .action(acting(settings, async () => (await profilesOf()).deleteProfile))
+  const config = program.command('config').description('the settings of the profiles')
   const KEY = 'current, server, username, output or protected'
   addLocalCommand(config, 'list', 'list the present settings, each with its source').action(
     acting(settings, async () => (await load()).listSettings),
@@ -19,7 +29,10 @@ export function addConfigCommands(program: Command, settings: Settings): void {
     'change a setting of a profile, or the current profile; an empty value removes it',
   )
     .argument('<key>', KEY)
-    .argument('<value>', 'protected: true lets each change ask for the name of the profile')
+    .argument(
+      '<value>',
+      'current: a profile, or local; protected: true lets each change ask for the name of the profile',
+    )
     .action(acting(settings, async () => (await load()).setSetting))
   addLocalCommand(config, 'path', 'print the file of the profiles').action(
     acting(settings, async () => (await load()).showPath),

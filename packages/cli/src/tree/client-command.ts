@@ -31,7 +31,11 @@ export function addLocalCommand(parent: Command, name: string, description: stri
 }
 
 const HELP = '\nExit codes: fairlead help exit-codes'
-const profileOption = () => new Option('--profile <name>', 'a profile of `fairlead login`')
+const profileOption = () =>
+  new Option(
+    '--profile <name>',
+    'a profile of `fairlead login`; local: the server of this machine, without a login',
+  )
 
 function withOutput(command: Command): Command {
   return command

@@ -40,7 +40,7 @@ export const clientTrees: readonly Tree[] = [
     load: async () => (await import('./add-cluster-commands.ts')).addWatchCommands,
   },
   {
-    words: ['config', 'api'],
+    words: ['profiles', 'config', 'api'],
     load: async () => (await import('./add-config-commands.ts')).addConfigCommands,
   },
   {

@@ -3,7 +3,7 @@ import type { Context } from '../../link/open-context.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { forms } from '../../output/forms.ts'
 import { type Column, printList } from '../../output/print-answer.ts'
-import { normalServer } from '../../profiles/find-target.ts'
+import { LOCAL, normalServer } from '../../profiles/find-target.ts'
 import type { Profile } from '../../profiles/profile-files.ts'
 
 /** A setting and the source of its value. */
@@ -37,14 +37,19 @@ export function showPath({ files, terminal }: Context): void {
 }
 
 /** Sets a setting of a profile, or the current profile. An empty value removes it. */
-export function setSetting({ files, target, terminal }: Context, word: string, value: string): void {
+export function setSetting({ files, target, terminal }: Context, word: string, given: string): void {
   const key = keyOf(word)
+  const value = key === 'current' && given === LOCAL ? '' : given
   const name = key === 'current' ? value : target().profile.value
   const profiles = files.readConfig().profiles ?? {}
   if (!Object.hasOwn(profiles, name) && !(key === 'current' && value === ''))
-    throw new CommandFault('usage', `there is no profile ${name}`, {
-      next: `make it: fairlead login --profile ${name}`,
-    })
+    throw name === LOCAL
+      ? new CommandFault('usage', `${LOCAL} is the server of this machine, and has no settings`, {
+          next: 'say which profile: --profile NAME',
+        })
+      : new CommandFault('usage', `there is no profile ${name}`, {
+          next: `make it: fairlead login --profile ${name}`,
+        })
   const change = key === 'current' ? undefined : readValue(key, value)
   files.changeConfig(({ current, ...config }) => {
     if (change === undefined) return { ...config, ...(value !== '' && { current: value }) }
@@ -55,7 +60,9 @@ export function setSetting({ files, target, terminal }: Context, word: string, v
     return { ...config, ...(current && { current }), profiles: { ...config.profiles, [name]: profile } }
   })
   terminal.say(
-    `${key} ${value === '' ? 'is taken away' : `is ${value}`}${key === 'current' ? '' : `, in profile ${name}`}.\n`,
+    key === 'current'
+      ? `current is ${value || `${LOCAL}: the server of this machine, without a login`}.\n`
+      : `${key} ${value === '' ? 'is taken away' : `is ${value}`}, in profile ${name}.\n`,
   )
 }
 
