@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { asAdmin } from '../../proof/roles.ts'
+import { commandLine } from '../../proof/run-command-line.ts'
 import { startFairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 import { create, kill, primaryOf, serves } from '../support/kill-shards.ts'
@@ -18,6 +19,9 @@ describe('a database repairs itself', () => {
     const logs = await fairlead.api.listLogs({ query: { order: 'desc', limit: 200 } })
     const losses = logs.map(({ type }) => type).filter((type) => type.startsWith('bdb_primary'))
     expect(losses).toEqual(['bdb_primary_replaced'])
+    const { stdout } = await commandLine({ FAIRLEAD_HOME: fairlead.home }).run(['status', '-o', 'json'])
+    const { name } = await fairlead.api.getDatabase({ params: { uid } })
+    expect(JSON.parse(stdout)).toMatchObject({ happened: [{ name, state: 'primary replaced' }] })
   })
 
   test('when all its processes die at once, from what the primary had on disk', async () => {

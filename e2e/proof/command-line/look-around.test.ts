@@ -37,16 +37,16 @@ test('the status says what needs a person, with the command that leads on, and h
   await fairlead.untilEnded(action_uid)
   const { action_uid: upgrade = '' } = await fairlead.api.upgradeDatabase({
     params: { uid },
-    body: { engine_version: to, supervised: true },
+    body: { engine_version: to, supervised: true, rollback_window: 'until_finalized' },
   })
-  const phase = async () => (await fairlead.api.getAction({ params: { uid: upgrade } })).phase
-  await until('the upgrade is ready', async () => (await phase()) === 'ready')
+  const now = () => fairlead.api.getAction({ params: { uid: upgrade } })
+  await until('the upgrade is ready', async () => (await now()).phase === 'ready')
 
   const json = await here().run(['status', '-o', 'json'])
   expect(JSON.parse(json.stdout)).toMatchObject({
     nodes: { total: 1, active: 1 },
     databases: { total: 1 },
-    needs_you: [{ name: 'orders', action_uid: upgrade, next: 'fairlead actions resume orders' }],
+    needs_you: [{ name: 'orders', action_uid: upgrade, next: ['fairlead actions resume orders'] }],
     moves: [],
   })
   expect((await here().run(['status', '-o', 'name'])).stdout).toBe('orders\n')
@@ -56,7 +56,12 @@ test('the status says what needs a person, with the command that leads on, and h
     // The command is whole, also where the terminal is narrow.
     expect(shown.shown()).toMatch(/NEEDS YOU[\s\S]*orders[\s\S]*fairlead actions resume orders/)
   }
-  const { action_uid: end } = await fairlead.api.cancelAction({ params: { uid: upgrade } })
+  await fairlead.api.resumeAction({ params: { uid: upgrade } })
+  await until('the window is open', async () => (await now()).waiting?.hold_reason === 'until_finalized')
+  const open = await here().run(['status', '-o', 'json'])
+  const orders = ['rollback', 'finalize'].map((order) => `fairlead actions ${order} orders`)
+  expect(JSON.parse(open.stdout)).toMatchObject({ needs_you: [{ name: 'orders', next: orders }] })
+  const { action_uid: end } = await fairlead.api.rollbackAction({ params: { uid: upgrade } })
   await fairlead.untilEnded(end)
 })
 
@@ -119,6 +124,10 @@ test('the doctor says how each fault is mended, and changes nothing; a failed ch
   expect(ill).toMatchObject({ code: 1, stderr: '' })
   expect(ill.stdout).toContain('bad\tbuilds\tfairlead engines fetch valkey\n')
   expect(ill.stdout).toContain('none\tserver\t')
+  // A home is there, and no server answers.
+  const down = commandLine({ ...own(), FAIRLEAD_HOME: folder })
+  const asked = await down.run(['doctor', '--columns', 'result,check'])
+  expect(asked).toMatchObject({ code: 1, stdout: expect.stringContaining('bad\tserver\n') })
   const wrong = commandLine({ ...own(), FAIRLEAD_HOME: fairlead.home, FAIRLEAD_PORT_RANGE: 'x' })
   expect((await wrong.run(['doctor'])).stdout).toMatch(/^bad\tconfiguration\t.*FAIRLEAD_PORT_RANGE/m)
 })

@@ -10,13 +10,15 @@ function next(phase: Asked['phase'], hold_reason: NonNullable<Asked['waiting']>[
   return nextOf({ phase, waiting: { hold_reason }, orders, bdb_uid: 1 } as Asked, 'orders')
 }
 
-test('an open window is finalized, but not while a shard is in trouble', () => {
-  expect(next('window', 'rollback_window')).toBe('fairlead actions finalize orders')
-  expect(next('window', 'shard_hung')).toBe('fairlead actions show orders')
+test('an open window ends by a rollback or for good, but not while a shard is in trouble', () => {
+  const both = ['fairlead actions rollback orders', 'fairlead actions finalize orders']
+  expect(next('window', 'rollback_window')).toEqual(both)
+  expect(next('window', 'until_finalized')).toEqual(both)
+  expect(next('window', 'shard_hung')).toEqual(['fairlead actions show orders'])
 })
 
 test('what is stuck names its way out, and what waits for a person goes on', () => {
-  expect(next('stuck', 'memory_size')).toBe('fairlead actions retry orders')
-  expect(next('paused', null)).toBe('fairlead actions resume orders')
-  expect(next('ready', null)).toBe('fairlead actions resume orders')
+  expect(next('stuck', 'memory_size')).toEqual(['fairlead actions retry orders'])
+  expect(next('paused', null)).toEqual(['fairlead actions resume orders'])
+  expect(next('ready', null)).toEqual(['fairlead actions resume orders'])
 })

@@ -21,6 +21,11 @@ export function hasLocalServer(env: NodeJS.ProcessEnv): boolean {
   }
 }
 
+/** Returns whether a server was ever started here, or its folder was made. */
+export function hasHome(env: NodeJS.ProcessEnv): boolean {
+  return existsSync(homeOf(env['FAIRLEAD_HOME'] || undefined))
+}
+
 /** Signs in through the socket in FAIRLEAD_HOME, without a password. Throws CommandFault without a server. */
 export async function findLocalServer(env: NodeJS.ProcessEnv, withinMs: number): Promise<LocalServer> {
   const home = homeOf(env['FAIRLEAD_HOME'] || undefined)
@@ -66,9 +71,17 @@ function declined(home: string, status: number, text: string): CommandFault {
 }
 
 function unreached(home: string, cause: unknown): CommandFault {
+  const { code = '' } = cause as { readonly code?: string }
+  const login = 'sign in to a server: fairlead login --server https://…'
+  if (code === 'EACCES')
+    return new CommandFault('forbidden', `this user may not open the socket of the server in ${home}`, {
+      code: 'forbidden',
+      cause,
+      next: `run it as the owner of FAIRLEAD_HOME; or ${login}`,
+    })
   return new CommandFault('unreached', `no server answers on ${home}`, {
     code: 'unreached',
     cause,
-    next: 'sign in to a server: fairlead login --server https://…; or start one on its machine: fairlead up',
+    next: `${login}; or start one on its machine: fairlead up`,
   })
 }

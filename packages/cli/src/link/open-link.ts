@@ -147,6 +147,7 @@ function holdTokenOf(
       login,
     )
   return async () => {
+    await mustListen(place, withinMs)
     const { hasLocalServer } = await import('./hold-operator-token.ts')
     const local = hasLocalServer(env) ? `; or as the operator of this machine: --profile ${LOCAL}` : ''
     const named = profile.value === LOCAL ? '' : ` --profile ${profile.value}`
@@ -154,6 +155,16 @@ function holdTokenOf(
       code: 'unauthorized',
       next: `fairlead login${named} --server ${place.url}${local}`,
     })
+  }
+}
+
+/** Throws CommandFault if nothing listens there: a login would not help. */
+async function mustListen(place: Extract<Place, { readonly url: string }>, withinMs: number): Promise<void> {
+  try {
+    await httpTransport(place, withinMs)({ method: 'GET', path: '/healthz', headers: {} })
+  } catch (cause) {
+    const { code = '' } = cause as { readonly code?: string }
+    if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') throw tellUnreached(cause, place.url)
   }
 }
 

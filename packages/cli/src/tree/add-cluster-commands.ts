@@ -7,7 +7,7 @@ export function addClusterCommands(program: Command, settings: Settings): void {
   const status = addClientCommand(
     program,
     'status',
-    'show what needs you, what moves, and how many databases are behind their newest build',
+    'show what needs you, what moves, which primaries died within a day, and how many databases are behind their newest build',
   )
   addWatchable(status, settings, async () => (await import('../commands/cluster/status.ts')).showStatus)
   addClientCommand(

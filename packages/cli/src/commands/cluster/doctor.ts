@@ -1,8 +1,8 @@
+import { hasHome } from '../../link/hold-operator-token.ts'
 import { beginRequest, headOf } from '../../link/http-transport.ts'
 import { lookAtCertificate } from '../../link/look-at-certificate.ts'
 import type { Context } from '../../link/open-context.ts'
 import { authorityOf, type Link } from '../../link/open-link.ts'
-import { CommandFault } from '../../output/command-fault.ts'
 import { exitCodes } from '../../output/exit-codes.ts'
 import { isForPeople } from '../../output/forms.ts'
 import { type Column, printList } from '../../output/print-answer.ts'
@@ -60,8 +60,8 @@ async function checkServer(context: Context): Promise<readonly Check[]> {
   try {
     link = await context.link()
   } catch (cause) {
-    const isNone = cause instanceof CommandFault && cause.exit === 'unreached'
-    return [notOpened(cause, isNone)]
+    const isUsed = context.target().server !== undefined || hasHome(context.terminal.env)
+    return [isUsed ? broken('server', cause) : notUsed]
   }
   try {
     await link.api.getReadiness({})
@@ -78,11 +78,12 @@ async function checkServer(context: Context): Promise<readonly Check[]> {
   ]
 }
 
-/** A machine without any server has no fault. */
-function notOpened(cause: unknown, isNone: boolean): Check {
-  if (!isNone) return broken('server', cause)
-  const what = 'server: there is no profile, and none answers on this machine'
-  return { check: 'server', result: 'none', what, mend: 'fairlead up, or fairlead login --server https://…' }
+/** A machine on which no server was ever started, and that knows none, has no fault. */
+const notUsed: Check = {
+  check: 'server',
+  result: 'none',
+  what: 'server: there is no profile, and none was ever started on this machine',
+  mend: 'fairlead up, or fairlead login --server https://…',
 }
 
 function broken(check: string, cause: unknown): Check {

@@ -1,4 +1,4 @@
-import type { Action, Database, Node } from '@fairlead/api'
+import type { Action, Database, LogEntry, Node } from '@fairlead/api'
 import { ApiError, actionPhases } from '@fairlead/api/lean'
 import type { Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
@@ -11,7 +11,7 @@ import { inOneLine } from '../../output/without-orders.ts'
 import { nextOf } from '../next-of.ts'
 
 /** Maximum number of lines of each kind on a terminal: about ten in total. */
-const MOST = { needs_you: 5, moves: 3 } as const
+const MOST = { needs_you: 5, moves: 3, happened: 3 } as const
 
 /** Prints what needs a person, what is in progress, and the number of outdated databases. */
 export async function showStatus(context: Context): Promise<void> {
@@ -23,11 +23,9 @@ export async function showStatus(context: Context): Promise<void> {
   } else if (!isTable || answer.columns !== undefined || !terminal.outIsTerminal) {
     printOne(terminal, { row, columns: facts, nameOf: ({ server }) => server }, answer)
     if (!isTable || answer.columns !== undefined) return
-    for (const [kind, line] of [
-      ...row.needs_you.map((one) => ['needs_you', one] as const),
-      ...row.moves.map((one) => ['moves', one] as const),
-    ])
-      terminal.out(`${[kind, line.name, line.state, line.why, line.next].map(inOneLine).join('\t')}\n`)
+    for (const kind of ['needs_you', 'moves', 'happened'] as const)
+      for (const { name, state, why, next } of row[kind])
+        terminal.out(`${[kind, name, state, why, next.join('; or ')].map(inOneLine).join('\t')}\n`)
   } else draw(context, row)
 }
 
@@ -42,13 +40,14 @@ const facts: readonly Column<Status>[] = [
 ]
 
 function draw({ terminal }: Context, status: Status): void {
-  const { needs_you, moves } = status
+  const { needs_you, moves, happened } = status
   terminal.out(`${headOf(status, (time) => showTime(Date.parse(time), terminal))}\n`)
   if (needs_you.length === 0) terminal.outPainted(`${terminal.paint('good', 'Nothing needs you.')}\n`)
   const red = (text: string) => terminal.paint('bad', text)
   const lines = [
     ...cellsOf('NEEDS YOU', needs_you, MOST.needs_you, red),
-    ...cellsOf('MOVES', moves, MOST.moves),
+    ...cellsOf('MOVES', withoutNext(moves), MOST.moves),
+    ...cellsOf('HAPPENED', happened, MOST.happened),
   ]
   if (lines.length === 0) return
   const columns = terminal.columns()
@@ -56,6 +55,13 @@ function draw({ terminal }: Context, status: Status): void {
   if (isWide) terminal.outPainted(drawTable(lines, columns))
   // The next command is never cut.
   else for (const line of lines) terminal.outPainted(drawNarrow(line, columns))
+}
+
+/** A gap at which commands are put on separate lines of a narrow terminal. */
+const BETWEEN = '    '
+
+function withoutNext(lines: readonly StatusLine[]): readonly StatusLine[] {
+  return lines.map((line) => ({ ...line, next: [] }))
 }
 
 function headOf(
@@ -86,7 +92,7 @@ function cellsOf(
   const left = lines.length - shown.length
   const rows = shown.map((line, n): readonly Cell[] => [
     { text: n === 0 ? title : '', paint },
-    ...[line.name, stateOf(line), line.why, paint === undefined ? '' : line.next].map((text) => ({
+    ...[line.name, stateOf(line), line.why, line.next.join(BETWEEN)].map((text) => ({
       text: inOneLine(text),
     })),
   ])
@@ -115,7 +121,7 @@ function count(n: number, what: string): string {
   return `${n} ${what}${n === 1 ? '' : 's'}`
 }
 
-/** One line of the cluster's state, with the next command. */
+/** One line of the cluster's state. */
 interface StatusLine {
   /** The name of a database, or "node 1". */
   readonly name: string
@@ -125,7 +131,8 @@ interface StatusLine {
   /** Unix milliseconds; null: unknown. */
   readonly since_ms: number | null
   readonly why: string
-  readonly next: string
+  /** Commands of which one is chosen. */
+  readonly next: readonly string[]
 }
 
 /** The cluster's state. Parts that the user may not see are null. */
@@ -140,17 +147,20 @@ interface Status {
   readonly databases: { readonly total: number; readonly behind: number } | null
   readonly needs_you: readonly StatusLine[]
   readonly moves: readonly StatusLine[]
+  /** Primaries that died within a day. */
+  readonly happened: readonly StatusLine[]
 }
 
 /** Reads all parts in parallel. */
 async function readStatus(context: Context): Promise<Status> {
   const link = await context.link()
   const { api, home, url } = link
-  const [self, nodes, databases, actions] = await Promise.all([
+  const [self, nodes, databases, actions, deaths] = await Promise.all([
     home === undefined ? api.getSelf({}) : { name: 'operator', role: 'admin', token_expires: null },
     unlessForbidden(api.listNodes({})),
     unlessForbidden(listAll(link)),
     unlessForbidden(listRunning(link)),
+    unlessForbidden(listDeaths(link)),
   ])
   const all = databases ?? []
   const names = new Map(all.map(({ uid, name }) => [uid, name]))
@@ -178,6 +188,7 @@ async function readStatus(context: Context): Promise<Status> {
       ...all.filter((row) => row.action_uid === undefined && isBroken(row)).map(ofDatabase),
     ],
     moves: running.filter(({ action }) => !needsPerson(action)).map(ofMoving),
+    happened: (deaths ?? []).map((record) => ofDeath(record, names)),
   }
 }
 
@@ -203,6 +214,21 @@ async function listRunning({ api }: Link): Promise<readonly Action[]> {
     (['active', 'pending'] as const).map((status) => api.listActions({ query: { status, limit: 1_000 } })),
   )
   return [...(active?.['state-machines'] ?? []), ...(pending?.['state-machines'] ?? [])]
+}
+
+const DAY_MS = 86_400_000
+/** Records of primaries that died or lost writes, with the words for people. */
+const deathWords: Readonly<Record<string, string>> = {
+  bdb_primary_replaced: 'primary replaced',
+  bdb_primary_lost_memory: 'primary restarted',
+  bdb_handover_lost_writes: 'writes lost in a handover',
+}
+
+/** The newest first. */
+async function listDeaths({ api }: Link): Promise<readonly LogEntry[]> {
+  const stime = new Date(Date.now() - DAY_MS).toISOString()
+  const query = { stime, severity: 'WARNING', order: 'desc', limit: 1_000 } as const
+  return (await api.listLogs({ query })).filter(({ type }) => Object.hasOwn(deathWords, type))
 }
 
 /** Returns whether it waits for something that only a user can order or remove. */
@@ -243,12 +269,12 @@ function ofMoving({ action, name }: Running): StatusLine {
     state: actionPhases[phase].label,
     why: until || waiting_for || `${Math.floor(progress)} %`,
     since_ms: began_time === null ? null : Date.parse(began_time),
-    next: `fairlead actions show ${name}`,
+    next: [`fairlead actions show ${name}`],
   }
 }
 
 function ofDatabase({ name, status, status_reason }: Database): StatusLine {
-  const next = `fairlead databases show ${name}`
+  const next = [`fairlead databases show ${name}`]
   return { name, action_uid: null, state: status, since_ms: null, why: status_reason, next }
 }
 
@@ -259,6 +285,27 @@ function ofNode({ uid, addr }: Node): StatusLine {
     state: 'down',
     since_ms: null,
     why: `its agent at ${addr} does not answer`,
-    next: 'on that machine: fairlead doctor',
+    next: ['on that machine: fairlead doctor'],
   }
+}
+
+function ofDeath(
+  { type, bdb_uid: uid = '', recorded_at, details }: LogEntry,
+  names: ReadonlyMap<number, string>,
+): StatusLine {
+  const name = names.get(Number(uid)) ?? `bdb:${uid}`
+  const lost = Number(details['lost_bytes'] ?? details['bytes'] ?? Number.NaN)
+  return {
+    name,
+    action_uid: null,
+    state: deathWords[type] ?? type,
+    since_ms: Date.parse(recorded_at),
+    why: describeLoss(lost),
+    next: [`fairlead audit list --database ${name} --severity WARNING`],
+  }
+}
+
+function describeLoss(bytes: number): string {
+  if (Number.isNaN(bytes)) return 'writes may be lost; how many is not known'
+  return bytes === 0 ? 'nothing on record is missing' : `${bytes} bytes of acknowledged writes are lost`
 }

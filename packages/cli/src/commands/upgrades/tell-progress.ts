@@ -50,7 +50,7 @@ export function tellLines({ terminal }: Pick<Context, 'terminal'>, name: string)
 /** The state of an action, with the command that it waits for. */
 function withNext(action: Action, name: string): string {
   const waits = action.phase === 'ready' || action.phase === 'paused'
-  return waits ? `${stateOf(action)}; next: ${nextOf(action, name)}` : stateOf(action)
+  return waits ? `${stateOf(action)}; next: ${nextOf(action, name).join(', or ')}` : stateOf(action)
 }
 
 /** A certificate comes twice: when the role has moved, and with its full syncs. */
