@@ -96,3 +96,23 @@ test('on the machine of the server, commands need no login: before it, beside it
   expect(await user()).toBe('operator\tlocal\n')
   expect((await run(['profiles', 'delete', 'default'])).code).toBe(6)
 })
+
+test('a database is named as it was typed: in a refusal, in the audit and in a role, not by its number', async ({
+  fairlead,
+}) => {
+  const { run } = commandLine({ FAIRLEAD_HOME: fairlead.home, FAIRLEAD_CONFIG: '/nonexistent' })
+  const name = freshName('named')
+  await run(['db', 'create', name, '--memory', '0', '--engine', from])
+  const supervised = ['db', 'upgrade', name, '--to', to, '--yes', '--wait', 'ready']
+  expect((await run(supervised)).code).toBe(0)
+  expect(await run(supervised)).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining(`another change of database ${name} is in progress`),
+  })
+  const audit = ['audit', 'list', '--database', name, '--columns', 'type,database']
+  expect((await run(audit)).stdout).toContain(`database_upgrade_requested\t${name}\n`)
+  expect((await run([...audit, '--type', 'database_created'])).stdout).toBe(`database_created\t${name}\n`)
+  const role = ['roles', 'create', freshName('role'), '--management', 'db_viewer', '--database', name]
+  expect((await run([...role, '--columns', 'databases'])).stdout).toBe(`${name}\n`)
+  expect((await run(['actions', 'cancel', name, '--yes'])).code).toBe(0)
+})

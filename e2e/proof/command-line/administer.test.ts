@@ -81,7 +81,7 @@ test('users and roles are made, changed and deleted by name; a password is in no
 
 test('the log is followed record by record, each once and in order, until Ctrl-C', async () => {
   const [newest] = await fairlead.api.listLogs({ query: { limit: 1, order: 'desc' } })
-  const child = here().start(['logs', '--follow', '--lines', '1', '-o', 'jsonl', '--type', 'role_created'])
+  const child = here().start(['audit', 'follow', '--lines', '1', '-o', 'jsonl', '--type', 'role_created'])
   const closed = once(child, 'close')
   let text = ''
   child.stdout?.setEncoding('utf8').on('data', (piece: string) => {

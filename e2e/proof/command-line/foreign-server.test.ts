@@ -95,7 +95,7 @@ test('what is no stream is told once, and not followed again and again', async (
 test('nothing of a server is an order to the terminal or to Node', async () => {
   const evil = 'a\u001b]0;b\u0007\u009b31m'
   const record = { uid: 1, time: '2026-01-01T00:00:00Z', recorded_at: '2026-01-01T00:00:00Z', type: evil }
-  const logs = await run(['logs'], (_, response) =>
+  const logs = await run(['audit', 'list'], (_, response) =>
     response.end(
       JSON.stringify([{ ...record, severity: 'INFO', originator: evil, details: { [evil]: evil } }]),
     ),

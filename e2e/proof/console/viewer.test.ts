@@ -49,7 +49,7 @@ describe.skipIf(chromiumHere() === null)('a user who may only look, in a browser
     expect([...(await orders.allInnerTexts())].toSorted()).toEqual(['Cancel the upgrade', 'Pause', 'Resume'])
     for (const order of await orders.all()) {
       expect(await order.getAttribute('aria-disabled')).toBe('true')
-      expect(await order.getAttribute('title')).toMatch(/needs [a-z_]+ for database 1/)
+      expect(await order.getAttribute('title')).toMatch(/needs [a-z_]+ for this database/)
     }
   })
 

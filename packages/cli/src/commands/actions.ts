@@ -5,7 +5,7 @@ import { CommandFault } from '../output/command-fault.ts'
 import { isForPeople } from '../output/forms.ts'
 import { printList, printOne } from '../output/print-answer.ts'
 import { actionColumns, actionDetails } from './describe-action.ts'
-import { findDatabase } from './find-database.ts'
+import { findDatabase, namesOfDatabases } from './find-database.ts'
 
 /** The options of `actions list`. */
 export interface ListOptions extends CommonOptions {
@@ -26,9 +26,7 @@ export async function listActions(context: Context, { status, database, limit }:
           query,
         })
   const isShown = isForPeople(context.answer.form)
-  const all =
-    isShown && rows.length > 0 ? await link.api.listDatabases({ query: { fields: 'uid,name' } }) : []
-  const names = new Map(all.map(({ uid, name }) => [uid, name]))
+  const names = isShown && rows.length > 0 ? await namesOfDatabases(link) : new Map<number, string>()
   const empty = 'There is no such action.'
   printList(
     context.terminal,

@@ -1,4 +1,5 @@
 import type { Database } from '@fairlead/api'
+import { ApiError } from '@fairlead/api/lean'
 import type { Link } from '../link/open-link.ts'
 import { CommandFault } from '../output/command-fault.ts'
 
@@ -20,6 +21,21 @@ export async function findDatabase({ api }: Link, word: string): Promise<Databas
         ? `did you mean ${like.slice(0, 3).join(', ')}?`
         : 'look what there is: fairlead databases list',
   })
+}
+
+/** Names of databases by uid, as far as the user may see them. */
+export async function namesOfDatabases({ api }: Link): Promise<ReadonlyMap<number, string>> {
+  const query = { limit: 10_000, fields: 'uid,name' }
+  const all = await api.listDatabases({ query }).catch((cause: unknown) => {
+    if (cause instanceof ApiError && cause.status === 403) return []
+    throw cause
+  })
+  return new Map(all.map(({ uid, name }) => [uid, name]))
+}
+
+/** The name of a database; one that is gone, or not seen, has only its uid. */
+export function nameOrUid(names: ReadonlyMap<number, string>, uid: number | string): string {
+  return names.get(Number(uid)) ?? `bdb:${uid}`
 }
 
 /** Equal except for case, a part of it, or two letters away. */

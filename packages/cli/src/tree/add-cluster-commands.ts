@@ -22,7 +22,7 @@ export function addClusterCommands(program: Command, settings: Settings): void {
   )
 }
 
-/** Adds `nodes …`, `audit list`, `logs`, and `certificates set` and `delete`. */
+/** Adds `nodes …`, `audit list` and `follow`, and `certificates set` and `delete`. */
 export function addWatchCommands(program: Command, settings: Settings): void {
   addNodes(groupOf(program, 'nodes', 'the machines with an agent'), settings)
   addRecords(program, settings)
@@ -48,20 +48,24 @@ function addRecords(program: Command, settings: Settings): void {
     .action(acting(settings, async () => (await import('../commands/cluster/audit.ts')).listAudit))
   withChoice(
     addClientCommand(
-      program,
-      'logs',
-      'print the last records of the audit as lines, the newest last; with -o jsonl each is an object',
+      audit,
+      'follow',
+      'print the last records of the audit as lines, and new ones until Ctrl-C; with -o jsonl each is an object',
     ),
   )
-    .option('-f, --follow', 'keep printing new records, until Ctrl-C')
-    .option('-n, --lines <n>', 'number of records', (text) => readWhole('--lines', text), 20)
-    .action(acting(settings, async () => (await import('../commands/cluster/logs.ts')).showLogs))
+    .option(
+      '-n, --lines <n>',
+      'number of records before the new ones',
+      (text) => readWhole('--lines', text),
+      20,
+    )
+    .action(acting(settings, async () => (await import('../commands/cluster/follow-audit.ts')).followAudit))
 }
 
 function withChoice(command: Command): Command {
   return command
     .option('--since <time>', 'records after this time, like 2026-11-21T12:00:00Z, or an age like 2h')
-    .option('--type <type>', 'records of this type, like bdb_created')
+    .option('--type <type>', 'records of this type, like database_created')
     .addOption(new Option('--severity <severity>', 'those of this severity').choices(['INFO', 'WARNING']))
     .option('--user <user>', 'records of this user, by name')
     .option('--database <database>', 'records about this database, by name or uid')

@@ -36,7 +36,7 @@ export const clientTrees: readonly Tree[] = [
     load: async () => (await import('./add-people-commands.ts')).addPeopleCommands,
   },
   {
-    words: ['nodes', 'audit', 'logs', 'certificates'],
+    words: ['nodes', 'audit', 'certificates'],
     load: async () => (await import('./add-cluster-commands.ts')).addWatchCommands,
   },
   {

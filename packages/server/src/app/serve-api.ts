@@ -3,7 +3,7 @@ import { getOpenApi, operations, toOpenApi } from '@fairlead/api'
 import { consoleFolder } from '@fairlead/web'
 import type { FastifyInstance } from 'fastify'
 import { softwareVersion } from '../config/version.ts'
-import { actorOf } from '../core/identity/access.ts'
+import { actorOf, may } from '../core/identity/access.ts'
 import { createActions } from '../fleet/actions/actions-service.ts'
 import { createOrders } from '../fleet/actions/orders-service.ts'
 import { createLimitChanges } from '../fleet/databases/limits-service.ts'
@@ -12,6 +12,7 @@ import { createCommands } from '../fleet/endpoints/commands-service.ts'
 import { createDeletions } from '../fleet/endpoints/deletions-service.ts'
 import { createEndpoints } from '../fleet/endpoints/endpoints-service.ts'
 import { createEventFeed } from '../fleet/events/event-feed.ts'
+import { databasesStore } from '../fleet/stores/databases-store.ts'
 import { createUpgradeHints } from '../fleet/upgrades/upgrade-hints.ts'
 import { createUpgrades } from '../fleet/upgrades/upgrades-service.ts'
 import { mostByFiles, readFileLimit } from '../http/connections/connections.ts'
@@ -99,13 +100,17 @@ function readersOfMetrics({ folder, store, now }: Infrastructure, identity: Iden
   return {
     token: openScrapeToken(join(folder, 'metrics.token')),
     identify: createIdentify({ store, tokens, sessions, identities, logins, now }),
-    onRefused: (caller, permission, databaseUid) =>
-      counter.record({
+    async onRefused(caller, permission, uid) {
+      const about = uid !== undefined && { databaseUid: uid }
+      await counter.record({
         type: 'permission_refused',
         by: actorOf(caller),
-        ...(databaseUid !== undefined && { databaseUid }),
+        ...about,
         details: { permission },
-      }),
+      })
+      const isSeen = uid !== undefined && may(caller.user, 'view_bdb_info', uid)
+      return isSeen ? (await databasesStore(store.db).get(uid))?.name : undefined
+    },
   }
 }
 

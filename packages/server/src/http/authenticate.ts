@@ -4,8 +4,15 @@ import { type Caller, isAdmin, may } from '../core/identity/access.ts'
 import type { Identify } from '../identity/sessions/identify.ts'
 import { credentialsOf } from './browser-session.ts'
 
-/** Called for each request that is refused for a missing permission. */
-export type OnRefused = (caller: Caller, permission: string, databaseUid: number | undefined) => Promise<void>
+/**
+ * Called for each request that is refused for a missing permission. Returns the name of the database if the
+ * caller may see it.
+ */
+export type OnRefused = (
+  caller: Caller,
+  permission: string,
+  databaseUid: number | undefined,
+) => Promise<string | undefined>
 
 /**
  * Returns a hook that requires a known sender with the operation's permission: on the database in the path,
@@ -24,8 +31,8 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
     return refuse(caller, operation.permission ?? '', Number.isSafeInteger(uid) ? uid : undefined)
   }
   const refuse = async (caller: Caller, permission: string, databaseUid: number | undefined) => {
-    await onRefused(caller, permission, databaseUid)
-    const where = databaseUid === undefined ? '' : ` on database ${databaseUid}`
+    const name = await onRefused(caller, permission, databaseUid)
+    const where = databaseUid === undefined ? '' : ` on database ${name ?? databaseUid}`
     throw new Refusal(
       'forbidden',
       `the roles of ${caller.user.name} lack the permission ${permission}${where}`,

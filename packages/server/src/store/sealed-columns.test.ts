@@ -96,7 +96,7 @@ test('secrets of databases are sealed in the store, and what reads it does not n
     await expectAll(store)
     expect(lyingOpen()).toEqual([])
     // The users of a module are found in the text of a row.
-    expect(await modulesStore(store.db).usedBy(used.uid)).toEqual([1])
+    expect(await modulesStore(store.db).usedBy(used.uid)).toEqual(['orders'])
   }
   expect(lyingOpen()).toEqual([])
   await using again = await openStore(file)

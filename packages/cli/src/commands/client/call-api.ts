@@ -29,7 +29,7 @@ export async function callApi(
   if (!/^\/(?!\/)[\x21-\x7e]*$/.test(path))
     throw new CommandFault('usage', `the path begins with a slash, like /v1/bdbs, and has no spaces: ${path}`)
   if (method === 'GET' && /\/events\/?(\?|$)/.test(path))
-    throw new CommandFault('usage', 'that is a stream, which has no end', { next: 'fairlead logs --follow' })
+    throw new CommandFault('usage', 'that is a stream, which has no end', { next: 'fairlead audit follow' })
   if (context.answer.columns !== undefined || context.answer.form === 'name')
     throw new CommandFault('usage', 'an answer of the API has the forms json, yaml and jsonl')
   const body = data === undefined ? undefined : await readData(data)

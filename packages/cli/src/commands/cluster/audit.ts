@@ -2,9 +2,11 @@ import type { LogEntry } from '@fairlead/api'
 import type { CommonOptions, Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
 import { CommandFault } from '../../output/command-fault.ts'
+import { isForPeople } from '../../output/forms.ts'
 import { type Column, printList } from '../../output/print-answer.ts'
 import { readSeconds } from '../../output/read-quantity.ts'
 import { showTime } from '../../output/show-quantity.ts'
+import { nameOrUid, namesOfDatabases } from '../find-database.ts'
 
 /** The options of `audit list`. */
 export interface AuditOptions extends CommonOptions, RecordOptions {
@@ -16,7 +18,8 @@ const PAGE = 1_000
 
 /** Prints records of the audit, the newest first. */
 export async function listAudit(context: Context, { limit, ...options }: AuditOptions): Promise<void> {
-  const { api } = await context.link()
+  const link = await context.link()
+  const { api } = link
   const choice = await readChoice(context, options)
   const query = { ...choice, order: 'desc', limit: Math.max(1, Math.min(PAGE, limit)) } as const
   const rows: LogEntry[] = []
@@ -25,37 +28,41 @@ export async function listAudit(context: Context, { limit, ...options }: AuditOp
     if (rows.length >= limit) break
   }
   const nameOf = ({ uid }: LogEntry) => String(uid)
+  const columns = recordColumns(await namesFor(context, link))
   printList(
     context.terminal,
-    { rows: rows.slice(0, limit), columns: recordColumns, nameOf, empty: 'There is no such record.' },
+    { rows: rows.slice(0, limit), columns, nameOf, empty: 'There is no such record.' },
     context.answer,
   )
 }
 
-/** Columns of an audit record. */
-const recordColumns: readonly Column<LogEntry>[] = [
-  {
-    name: 'time',
-    value: ({ recorded_at }) => recorded_at,
-    shown: ({ recorded_at }, terminal) => showTime(Date.parse(recorded_at), terminal),
-  },
-  {
-    name: 'severity',
-    value: ({ severity }) => severity,
-    style: ({ severity }) => (severity === 'WARNING' ? 'warn' : undefined),
-    isWide: true,
-  },
-  {
-    name: 'type',
-    value: ({ type }) => type,
-    style: ({ severity }) => (severity === 'WARNING' ? 'warn' : undefined),
-  },
-  { name: 'by', value: ({ originator }) => originator },
-  { name: 'database', value: ({ bdb_uid }) => bdb_uid ?? '' },
-  { name: 'details', value: detailsOf },
-  { name: 'address', value: ({ address }) => address ?? '', isWide: true },
-  { name: 'uid', value: ({ uid }) => uid, isWide: true },
-]
+/** Names for lines to people; JSON has the record itself. */
+export async function namesFor({ answer }: Context, link: Link): Promise<ReadonlyMap<number, string>> {
+  return isForPeople(answer.form) ? await namesOfDatabases(link) : new Map()
+}
+
+/** "database_created" for "bdb_created": `--type` takes both. */
+export function typeWord(type: string): string {
+  return type.replace(/^bdb_/, 'database_')
+}
+
+function recordColumns(names: ReadonlyMap<number, string>): readonly Column<LogEntry>[] {
+  const style = ({ severity }: LogEntry) => (severity === 'WARNING' ? 'warn' : undefined)
+  return [
+    {
+      name: 'time',
+      value: ({ recorded_at }) => recorded_at,
+      shown: ({ recorded_at }, terminal) => showTime(Date.parse(recorded_at), terminal),
+    },
+    { name: 'severity', value: ({ severity }) => severity, style, isWide: true },
+    { name: 'type', value: ({ type }) => typeWord(type), style },
+    { name: 'by', value: ({ originator }) => originator },
+    { name: 'database', value: ({ bdb_uid: uid }) => (uid === undefined ? '' : nameOrUid(names, uid)) },
+    { name: 'details', value: detailsOf },
+    { name: 'address', value: ({ address }) => address ?? '', isWide: true },
+    { name: 'uid', value: ({ uid }) => uid, isWide: true },
+  ]
+}
 
 function detailsOf({ details }: LogEntry): string {
   return Object.entries(details)
@@ -83,7 +90,7 @@ export async function readChoice({ link }: Context, options: RecordOptions): Pro
   return {
     ...(since !== undefined && { stime: timeOf('--since', since) }),
     ...(until !== undefined && { etime: timeOf('--until', until) }),
-    ...(type !== undefined && { type }),
+    ...(type !== undefined && { type: type.replace(/^database_/, 'bdb_') }),
     ...(severity !== undefined && { severity }),
     ...(user !== undefined && { originator: user }),
     ...(action !== undefined && { action_uid: action }),

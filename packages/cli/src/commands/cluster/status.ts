@@ -8,6 +8,7 @@ import { isForPeople } from '../../output/forms.ts'
 import { type Column, printList, printOne } from '../../output/print-answer.ts'
 import { showSeconds, showTime } from '../../output/show-quantity.ts'
 import { inOneLine } from '../../output/without-orders.ts'
+import { nameOrUid } from '../find-database.ts'
 import { nextOf } from '../next-of.ts'
 
 /** Maximum number of lines of each kind on a terminal: about ten in total. */
@@ -293,7 +294,7 @@ function ofDeath(
   { type, bdb_uid: uid = '', recorded_at, details }: LogEntry,
   names: ReadonlyMap<number, string>,
 ): StatusLine {
-  const name = names.get(Number(uid)) ?? `bdb:${uid}`
+  const name = nameOrUid(names, uid)
   const lost = Number(details['lost_bytes'] ?? details['bytes'] ?? Number.NaN)
   return {
     name,

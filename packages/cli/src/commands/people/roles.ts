@@ -3,31 +3,42 @@ import type { CommonOptions, Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
 import type { Yes } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
+import { isForPeople } from '../../output/forms.ts'
 import { type Column, printList, printOne } from '../../output/print-answer.ts'
+import { nameOrUid, namesOfDatabases } from '../find-database.ts'
 import { guardChange, lookFirst } from '../guard-change.ts'
 
 const columns: readonly Column<Role>[] = [
   { name: 'uid', value: ({ uid }) => uid },
   { name: 'name', value: ({ name }) => name },
   { name: 'management', value: ({ management }) => management },
-  {
-    name: 'databases',
-    value: ({ resources }) => resources.flatMap(({ uids }) => uids).join(' '),
-    shown: ({ resources }) =>
-      resources.length === 0 ? 'all' : resources.flatMap(({ uids }) => uids).join(' '),
-  },
 ]
+
+async function columnsFor({ answer }: Context, link: Link): Promise<readonly Column<Role>[]> {
+  const names = isForPeople(answer.form) ? await namesOfDatabases(link) : new Map<number, string>()
+  const namesIn = ({ resources }: Role) =>
+    resources.flatMap(({ uids }) => uids.map((uid) => nameOrUid(names, uid))).join(' ')
+  const shown = (role: Role) => (role.resources.length === 0 ? 'all' : namesIn(role))
+  return [...columns, { name: 'databases', value: namesIn, shown }]
+}
+
 const nameOf = ({ name }: Role) => name
 
 /** Prints the roles. */
-export async function listRoles({ terminal, answer, link }: Context): Promise<void> {
-  const rows = await (await link()).api.listRoles({ query: {} })
-  printList(terminal, { rows, columns, nameOf }, answer)
+export async function listRoles(context: Context): Promise<void> {
+  const link = await context.link()
+  const rows = await link.api.listRoles({ query: {} })
+  printList(context.terminal, { rows, columns: await columnsFor(context, link), nameOf }, context.answer)
 }
 
 /** Prints one role. */
-export async function showRole({ terminal, answer, link }: Context, word: string): Promise<void> {
-  printOne(terminal, { row: await findRole(await link(), word), columns, nameOf }, answer)
+export async function showRole(context: Context, word: string): Promise<void> {
+  const link = await context.link()
+  await print(context, link, await findRole(link, word))
+}
+
+async function print(context: Context, link: Link, row: Role): Promise<void> {
+  printOne(context.terminal, { row, columns: await columnsFor(context, link), nameOf }, context.answer)
 }
 
 /** The options of changes to a role. */
@@ -47,7 +58,7 @@ export async function createRole(context: Context, name: string, options: RoleOp
   const body = { name, management, ...(await resourcesOf(link, options)) }
   await guardChange(context, link, { about: `Role ${name} is created.`, yes })
   const row = await link.api.createRole({ body }).catch(lookFirst('fairlead roles list'))
-  printOne(context.terminal, { row, columns, nameOf }, context.answer)
+  await print(context, link, row)
 }
 
 /** Changes the given fields of a role, which signs out its users. */
@@ -67,7 +78,7 @@ export async function updateRole(context: Context, word: string, options: RoleOp
   const row = await link.api
     .updateRole({ params: { uid: role.uid }, body })
     .catch(lookFirst('fairlead roles list'))
-  printOne(context.terminal, { row, columns, nameOf }, context.answer)
+  await print(context, link, row)
 }
 
 /** Deletes an unused role after its name was typed. */

@@ -6,6 +6,7 @@ import { limitsOf } from '../state/engine-memory.ts'
 import { type Refused, refusedForAll } from '../state/refused.ts'
 import { dataBytes } from '../state/surge-bytes.ts'
 import { isLive, type ObservedDatabase } from '../state/topology.ts'
+import { describeBusy } from './describe-busy.ts'
 import { obstacleOfCapabilities } from './module-rules.ts'
 
 /** Bytes of all groups together; 0 is unlimited. Undefined limits stay unchanged. */
@@ -56,8 +57,7 @@ export function resolveLimits(request: LimitsRequest, subject: LimitsSubject): N
 function busy({ database, action }: LimitsSubject, onlyRaises: boolean): Refused | undefined {
   if (action === undefined || (action.kind === 'upgrade' && onlyRaises)) return undefined
   const besides = action.kind === 'upgrade' ? '; meanwhile memory_size can be raised, and nothing else' : ''
-  const message = `another change of database ${database.uid} is in progress: action ${action.uid} (${action.kind}) runs; try again when it has ended${besides}`
-  return { refused: 'db_busy', message }
+  return { refused: 'db_busy', message: `${describeBusy(database.name, action)}${besides}` }
 }
 
 function strangeToModules(

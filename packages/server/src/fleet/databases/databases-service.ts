@@ -3,6 +3,7 @@ import { Refusal } from '@fairlead/api'
 import { obstacleToBusTls } from '../../core/carry-over/builds-with-bus-tls.ts'
 import type { Actor } from '../../core/identity/access.ts'
 import { crowdedCluster } from '../../core/requests/crowded-cluster.ts'
+import { describeBusy } from '../../core/requests/describe-busy.ts'
 import { lackOfPorts } from '../../core/requests/lack-of-ports.ts'
 import { byUid, placeOf } from '../../core/requests/list-order.ts'
 import { refuseLackOfMemory, refuseTinyMemory } from '../../core/requests/refused-memory.ts'
@@ -287,14 +288,9 @@ async function unlessBusy<T>(uid: number, store: Store, work: (db: Db) => Promis
     return await store.transaction(work)
   } catch (cause) {
     if (!(cause instanceof ActiveActionExists)) throw cause
-    throw new Refusal('db_busy', await describeBusy(uid, store))
+    const { name } = await find(databasesStore(store.db), uid)
+    throw new Refusal('db_busy', describeBusy(name, await actionsStore(store.db).active(uid)))
   }
-}
-
-async function describeBusy(uid: number, { db }: Store): Promise<string> {
-  const running = await actionsStore(db).active(uid)
-  const which = running === undefined ? 'just ended' : `${running.uid} (${running.kind}) runs`
-  return `another change of database ${uid} is in progress: action ${which}; try again when it has ended`
 }
 
 /** Selects and orders databases; `only` these unless null. Default: no limit. */

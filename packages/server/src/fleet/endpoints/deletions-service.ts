@@ -1,4 +1,5 @@
 import { Refusal, type RequestObstacle } from '@fairlead/api'
+import { describeBusy } from '../../core/requests/describe-busy.ts'
 import { type Database, hasEndpoint } from '../../core/state/database.ts'
 import { isLive, type ObservedDatabase } from '../../core/state/topology.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
@@ -40,7 +41,8 @@ export function createDeletions(deps: {
       const standbys = followers.filter((shard) => isStandby(shard, view)).map(({ id }) => id)
       return {
         database,
-        obstacles: action === undefined ? [] : [busyWith(uid, action)],
+        obstacles:
+          action === undefined ? [] : [{ code: 'db_busy', message: describeBusy(database.name, action) }],
         clients: hasEndpoint(database) ? await orNull(countClients(endpoints, uid)) : null,
         ...tellOf(await orNull(look(database))),
         shards: shards.length,
@@ -51,11 +53,6 @@ export function createDeletions(deps: {
       }
     },
   }
-}
-
-function busyWith(uid: number, action: NonNullable<DatabaseView['action']>): RequestObstacle {
-  const message = `another change of database ${uid} is in progress: action ${action.uid} (${action.kind}) runs; try again when it has ended`
-  return { code: 'db_busy', message }
 }
 
 /** Returns whether it is an old primary of a running upgrade. */

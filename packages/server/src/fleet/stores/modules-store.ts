@@ -26,8 +26,8 @@ export function modulesStore(db: Db) {
     /** Returns whether any module has this file. */
     hasFile: async (sha256: string) =>
       (await find().where('sha256', '=', sha256).limit(1).executeTakeFirst()) !== undefined,
-    /** Databases that name the module, whose shards still run it, or whose action involves it. */
-    async usedBy(uid: string): Promise<readonly number[]> {
+    /** Names of databases that name the module, whose shards still run it, or whose action involves it. */
+    async usedBy(uid: string): Promise<readonly string[]> {
       const named = `%"uid":"${uid}"%` // from JSON.stringify; a uid is hexadecimal
       const databases = db.selectFrom('databases').select('uid').where('modules', 'like', named)
       const shards = db.selectFrom('shards').select('database_uid as uid').where('modules', 'like', named)
@@ -37,8 +37,16 @@ export function modulesStore(db: Db) {
         .where('status', 'in', ['queued', 'running'])
         .where((is) => is.or([is('goal', 'like', named), is('asked', 'like', named)]))
       const rows = await Promise.all([databases.execute(), shards.execute(), goals.execute()])
-      const uids = rows.flat().map((row) => row.uid)
-      return [...new Set(uids)].toSorted((a, b) => a - b)
+      const uids = [...new Set(rows.flat().map((row) => row.uid))]
+      if (uids.length === 0) return []
+      const users = await db
+        .selectFrom('databases')
+        .select(['uid', 'name'])
+        .where('uid', 'in', uids)
+        .execute()
+      const names = new Map(users.map((user) => [user.uid, user.name]))
+      // Also one whose row is gone before its shards.
+      return uids.map((user) => names.get(user) ?? String(user)).toSorted()
     },
     async insert({ uid, sha256, sizeBytes, createdAt, ...manifest }: Module): Promise<void> {
       const { name, semanticVersion } = manifest

@@ -8,6 +8,7 @@ import {
 } from '../../core/dry-run/describe-plan.ts'
 import type { Actor } from '../../core/identity/access.ts'
 import { crowdedUpgrade } from '../../core/requests/crowded-cluster.ts'
+import { describeBusy } from '../../core/requests/describe-busy.ts'
 import { type PlanInputs, planBasis } from '../../core/requests/plan-basis.ts'
 import { resolveUpgrade, type UpgradeRequest } from '../../core/requests/resolve-upgrade.ts'
 import { type UpgradeTarget, upgradeTargets } from '../../core/requests/upgrade-targets.ts'
@@ -162,8 +163,7 @@ async function targetsOf(deps: UpgradeInputs, view: DatabaseView) {
 function busyWith({ database, action }: DatabaseView): Refused | undefined {
   const isWhole = database.groups.every(({ primaryShard }) => primaryShard !== null)
   if (action === undefined && isWhole) return undefined
-  const message = `another change of database ${database.uid} is in progress${action ? `: action ${action.uid} (${action.kind}) runs` : ''}; try again when it has ended`
-  return { refused: 'db_busy', message }
+  return { refused: 'db_busy', message: describeBusy(database.name, action) }
 }
 
 /** If data is discarded there is no way back, so this proves the target. Otherwise the surge shard does. */

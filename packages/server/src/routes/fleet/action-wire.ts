@@ -275,9 +275,7 @@ function ordersToWire(
   user: Principal,
 ): PreviewsAnswer {
   const isAllowed = may(user, 'update_bdb_with_action', action.databaseUid)
-  const forbidden = isAllowed
-    ? undefined
-    : `it needs update_bdb_with_action for database ${action.databaseUid}`
+  const forbidden = isAllowed ? undefined : 'it needs update_bdb_with_action for this database'
   const handovers = certificates.flatMap(({ writeStopMs, waited }) =>
     writeStopMs === null ? [] : [{ writeStopMs, longestWaitMs: waited?.longestMs ?? null }],
   )

@@ -36,7 +36,7 @@ export function actionsRoutes(mount: Mount, actions: Actions, orders: Orders): v
   const show = async (uid: string, caller: Pick<Caller, 'user'>): Promise<ActionView> => {
     const view = await actions.get(uid)
     if (!maySee(view, caller)) {
-      const what = view.of === 'module' ? 'the catalogue' : `database ${view.action.databaseUid}`
+      const what = view.of === 'module' ? 'the catalogue' : 'a database'
       throw new Refusal('forbidden', `the action is about ${what}, which your role may not see`)
     }
     return view
@@ -81,10 +81,7 @@ export function actionsRoutes(mount: Mount, actions: Actions, orders: Orders): v
     if (view.of === 'module') throw new Refusal('action_ended', `action ${uid} has ended`)
     const { action } = view
     if (!may(caller.user, 'update_bdb_with_action', action.databaseUid)) {
-      throw new Refusal(
-        'forbidden',
-        `the action is about database ${action.databaseUid}, which is not yours to change`,
-      )
+      throw new Refusal('forbidden', 'the action is about a database that is not yours to change')
     }
     return toWire(await actions.get(await orders.give(action, order, actorOf(caller))), caller.user)
   }

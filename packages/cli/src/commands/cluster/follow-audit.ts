@@ -6,19 +6,19 @@ import { type Exit, exitCodes } from '../../output/exit-codes.ts'
 import { printValue } from '../../output/print-answer.ts'
 import { showTime } from '../../output/show-quantity.ts'
 import { inOneLine } from '../../output/without-orders.ts'
-import { type RecordOptions, type RecordQuery, readChoice } from './audit.ts'
+import { nameOrUid } from '../find-database.ts'
+import { namesFor, type RecordOptions, type RecordQuery, readChoice, typeWord } from './audit.ts'
 
-/** The options of `logs`. */
-export interface LogsOptions extends CommonOptions, Omit<RecordOptions, 'until' | 'action'> {
-  readonly follow?: boolean
+/** The options of `audit follow`. */
+export interface FollowOptions extends CommonOptions, Omit<RecordOptions, 'until' | 'action'> {
   readonly lines: number
 }
 
 /**
- * Prints the last audit records as lines, the newest last; with `--follow` also new ones until Ctrl-C. A
- * broken connection loses none.
+ * Prints the last audit records as lines, the newest last, and new ones until Ctrl-C. A broken connection
+ * loses none.
  */
-export async function showLogs(context: Context, options: LogsOptions): Promise<void> {
+export async function followAudit(context: Context, options: FollowOptions): Promise<void> {
   const { form, columns } = context.answer
   if (form === 'yaml' || form === 'name')
     throw new CommandFault('usage', 'these are lines: they have the forms table and jsonl')
@@ -26,24 +26,26 @@ export async function showLogs(context: Context, options: LogsOptions): Promise<
     throw new CommandFault('usage', 'lines have no columns: fairlead audit list --columns …, or -o jsonl')
   const link = await context.link()
   const choice = await readChoice(context, options)
-  const tail = tailOf(context, link, choice, options)
-  if (options.follow === true) await follow(context, link, choice, tail)
-  else await tail.catchUp()
+  await follow(context, link, choice, tailOf(context, link, choice, options))
 }
 
 interface Tail {
   /** Prints stored records that were not printed yet. */
   catchUp(): Promise<void>
   /** Prints a record unless it was printed before. */
-  print(record: LogEntry): void
+  print(record: LogEntry): Promise<void>
 }
 
-function tailOf(context: Context, { api }: Link, choice: RecordQuery, options: LogsOptions): Tail {
+function tailOf(context: Context, link: Link, choice: RecordQuery, options: FollowOptions): Tail {
+  const { api } = link
   let last: LogEntry | undefined
-  const print = (record: LogEntry) => {
+  let names: ReadonlyMap<number, string> = new Map()
+  const print = async (record: LogEntry) => {
     if (last !== undefined && record.uid <= last.uid) return
     last = record
-    write(context, record)
+    const { bdb_uid: uid } = record
+    if (uid !== undefined && !names.has(Number(uid))) names = await namesFor(context, link)
+    write(context, record, names)
   }
   return {
     print,
@@ -54,11 +56,11 @@ function tailOf(context: Context, { api }: Link, choice: RecordQuery, options: L
         const newest = await api.listLogs({ query })
         // Without records to print, following begins after the newest one.
         if (lines === 0) last = newest[0]
-        else for (const record of newest.toReversed()) print(record)
+        else for (const record of newest.toReversed()) await print(record)
         return
       }
       const query = { ...choice, stime: last.time, limit: 1_000 } as const
-      for await (const page of api.listLogs.pages({ query })) for (const record of page) print(record)
+      for await (const page of api.listLogs.pages({ query })) for (const record of page) await print(record)
     },
   }
 }
@@ -78,7 +80,7 @@ async function follow(context: Context, link: Link, choice: RecordQuery, tail: T
   try {
     for await (const event of link.api.followEvents({ query }, { signal: stop.signal })) {
       if (event.type === 'live') await tail.catchUp()
-      else if (event.type === 'audit' && isChosen(event.record, choice)) tail.print(event.record)
+      else if (event.type === 'audit' && isChosen(event.record, choice)) await tail.print(event.record)
     }
   } catch (cause) {
     if (exit === undefined) throw cause
@@ -97,18 +99,18 @@ function isChosen(record: LogEntry, { type, severity, originator, bdb_uid }: Rec
   )
 }
 
-function write({ terminal, answer }: Context, record: LogEntry): void {
+function write({ terminal, answer }: Context, record: LogEntry, names: ReadonlyMap<number, string>): void {
   if (answer.form === 'json' || answer.form === 'jsonl') {
     terminal.outPainted(printValue(record, 'jsonl', answer))
     return
   }
   const { recorded_at, type, severity, originator, bdb_uid, details } = record
   const facts = Object.entries(details).map(([name, value]) => `${name}=${value}`)
-  const about = bdb_uid === undefined ? [] : [`bdb:${bdb_uid}`]
+  const about = bdb_uid === undefined ? [] : [nameOrUid(names, bdb_uid)]
   const line = [...about, originator === '' ? 'fairlead' : originator, ...facts].join(' ')
   const safe = inOneLine(line)
   const time = showTime(Date.parse(recorded_at), terminal)
-  const what = inOneLine(type)
+  const what = inOneLine(typeWord(type))
   const painted = severity === 'WARNING' ? terminal.paint('warn', what) : what
   terminal.outPainted(`${time} ${painted} ${safe}\n`)
 }
