@@ -1,8 +1,9 @@
+import type { Database } from '@fairlead/api'
 import { useId, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useMay } from '../live/permissions.ts'
 import { MOST_DATABASES, useDatabases, useKnownActions } from '../live/queries.ts'
-import { type Found, fits, foundOf } from '../words/find-in-palette.ts'
+import { type Found, fits, foundOf, foundOfDatabase } from '../words/find-in-palette.ts'
 import { nameIn } from '../words/name-in.ts'
 import { Dialog } from './dialog.tsx'
 import { entries } from './entries.ts'
@@ -118,36 +119,29 @@ function useFound(text: string): readonly Found[] {
   const pages = entries
     .filter(({ permission }) => may(permission))
     .map(({ to, label }) => ({ to, label, kind: 'page' }))
-  const { open, orders, ended } = useFoundActions()
+  const databases = useKnownDatabases(wanted)
+  const { open, orders, ended } = useFoundActions(databases)
   const here = (all: readonly Found[]) => all.filter((one) => fits(wanted, one))
-  const others = wanted === '' ? [] : here([...orders, ...ended])
-  return [...here([...pages, ...open]), ...useFoundDatabases(wanted), ...others].slice(0, MOST)
+  const plans = databases.flatMap((one) => foundOfDatabase(one, may('update_bdb_with_action', one.uid)))
+  // Last, because Enter takes the first: no order is it while its action or a plan fits, too.
+  const others = wanted === '' ? [] : [...orders, ...ended]
+  return here([...pages, ...open, ...plans, ...others]).slice(0, MOST)
 }
 
-/** Databases that the server finds. */
-function useFoundDatabases(wanted: string): readonly Found[] {
-  const may = useMay()
-  const fields = 'uid,name,upgradable_to'
-  const { data = [], isPlaceholderData } = useDatabases({
-    limit: 6,
-    fields,
-    sort: 'name',
-    ...(wanted !== '' && { q: wanted }),
-  })
-  const found = data.flatMap(({ uid, name, upgradable_to: target }) => [
-    { to: `/databases/${uid}`, label: name, kind: 'database' },
-    ...(target != null && may('update_bdb_with_action', uid)
-      ? [{ to: `/databases/${uid}/upgrade`, label: `Upgrade ${name}…`, kind: 'plan' }]
-      : []),
-  ])
-  return isPlaceholderData ? found.filter((one) => fits(wanted, one)) : found
+const fields = 'uid,name,action_uid'
+
+/** The first databases, and others that the server finds. */
+function useKnownDatabases(wanted: string): readonly Database[] {
+  const first = useDatabases({ limit: MOST_DATABASES, fields, sort: 'name' }).data ?? []
+  const found = useDatabases({ limit: MOST, fields, sort: 'name', ...(wanted !== '' && { q: wanted }) }).data
+  return [...new Map([...first, ...(found ?? [])].map((one) => [one.uid, one])).values()]
 }
 
-/** Actions with the names of their databases, also of those outside of the search result. */
-function useFoundActions() {
+/** Actions with the names of their databases. */
+function useFoundActions(databases: readonly Database[]) {
   const may = useMay()
   const actions = useKnownActions(may('view_status_of_cluster_action')).data ?? []
-  const nameOf = nameIn(useDatabases({ limit: MOST_DATABASES, fields: 'uid,name' }).data ?? [])
+  const nameOf = nameIn(databases)
   const found = actions.flatMap((action) => foundOf(action, nameOf(action)))
   const of = (wanted: Found['kind']) => found.filter(({ kind }) => kind === wanted)
   return { open: of('action'), orders: of('order'), ended: of('ended action') }
