@@ -1,4 +1,7 @@
+import { partsOf } from '../words/curve-of.ts'
+
 interface SparklineProps {
+  /** In equal steps of time. */
   readonly values: readonly (number | undefined)[]
   readonly label: string
 }
@@ -6,14 +9,19 @@ interface SparklineProps {
 const WIDTH = 160
 const HEIGHT = 32
 
-/** A small curve without axes, next to the last value. */
+/** A small curve without axes, next to the last value. What was not measured is a gap. */
 export function Sparkline({ values, label }: SparklineProps) {
   const top = Math.max(...values.map((value) => value ?? 0), 1)
   const step = WIDTH / Math.max(values.length - 1, 1)
   const y = (value: number) => HEIGHT - 2 - (value / top) * (HEIGHT - 4)
-  const points = values
-    .map((value, n) => (value === undefined ? null : `${(n * step).toFixed(1)},${y(value).toFixed(1)}`))
-    .filter((point) => point !== null)
+  const lines = partsOf(values).map((part) =>
+    part.map(([place, value]) => `${(place * step).toFixed(1)} ${y(value).toFixed(1)}`),
+  )
+  // A line without length is a dot.
+  const drawn = lines.map((line) => `M${line.join('L')}${line.length === 1 ? 'h0' : ''}`)
+  const filled = lines.map(
+    (line) => `M${xOf(line[0])} ${HEIGHT}L${line.join('L')}L${xOf(line.at(-1))} ${HEIGHT}z`,
+  )
   return (
     <svg
       className="sparkline"
@@ -22,15 +30,12 @@ export function Sparkline({ values, label }: SparklineProps) {
       role="img"
       aria-label={label}
     >
-      {points.length > 1 && (
-        <>
-          <polygon
-            className="sparkline-area"
-            points={`${points[0]?.split(',')[0]},${HEIGHT} ${points.join(' ')} ${points.at(-1)?.split(',')[0]},${HEIGHT}`}
-          />
-          <polyline points={points.join(' ')} vectorEffect="non-scaling-stroke" />
-        </>
-      )}
+      <path className="sparkline-area" d={filled.join('')} />
+      <path className="sparkline-line" d={drawn.join('')} vectorEffect="non-scaling-stroke" />
     </svg>
   )
+}
+
+function xOf(point = ''): string {
+  return point.split(' ')[0] ?? ''
 }

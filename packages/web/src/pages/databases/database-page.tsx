@@ -10,6 +10,7 @@ import { Card, Page } from '../../parts/page.tsx'
 import { Answer, Problem } from '../../parts/problem.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
 import { Version } from '../../parts/version.tsx'
+import { valuesOf } from '../../words/curve-of.ts'
 import { courseOf, groupsOf, markOfDatabase } from '../../words/describe-database.ts'
 import { persistenceOf } from '../../words/describe-persistence.ts'
 import { bytes, count, milliseconds, short } from '../../words/format.ts'
@@ -110,9 +111,10 @@ const rows = [
   { name: 'total_req', label: 'Requests/s', show: short },
   { name: 'latency_p99', label: 'p99', show: (micros: number) => milliseconds(micros / 1_000) },
   { name: 'used_memory', label: 'Memory', show: bytes },
+  { name: 'no_of_keys', label: 'Keys', show: count },
   { name: 'conns', label: 'Clients', show: count },
 ] as const
-/** Up to the last quarter of an hour, in four numbers. */
+/** Up to the last quarter of an hour, in five numbers. */
 function NowCard({ uid }: { readonly uid: number }) {
   const may = useMay()
   const isAllowed = may('view_bdb_stats', uid)
@@ -135,7 +137,7 @@ function NowCard({ uid }: { readonly uid: number }) {
               <dt>{label}</dt>
               <dd>{value === undefined ? '–' : show(value)}</dd>
               <dd>
-                <Sparkline values={points.map((point) => point[name])} label={`${label}, ${about}`} />
+                <Sparkline values={valuesOf(points, (point) => point[name])} label={`${label}, ${about}`} />
               </dd>
             </div>
           )
