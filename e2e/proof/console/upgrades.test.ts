@@ -91,9 +91,9 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
-  test('the certificate of a group with keys says that both held them, has one large number, and says beside each length what it is', async () => {
+  test('the certificate of a group with keys says that both held them, has the wait of clients as large as the write stop, and says beside each length what it is', async () => {
     await page.locator('.certificate .offsets[data-tone=ok]').waitFor()
-    expect(await page.locator('.certificate .big').count()).toBe(1)
+    expect(await page.locator('.certificate .big').count()).toBe(2)
     await page.locator('.certificate').getByText('write stop', { exact: true }).waitFor()
     await page
       .locator('.certificate')

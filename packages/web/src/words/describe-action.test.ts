@@ -36,6 +36,16 @@ test('the headline of an action that has ended says how, to what, and after how 
   expect(headlineOf(actionOf('window'))).toBe('Served by valkey 8.1.1; the old primaries follow')
 })
 
+test('the headline of a database with several groups never goes back to the begin while they hand over one after another', () => {
+  const after = (phase: 'preparing' | 'handing_over', moved: number) => {
+    const lanes = [0, 1].map((group) => ({ ...lane(group, false), handed_over: group < moved }))
+    return headlineOf(actionOf(phase, { lanes: lanes as never }))
+  }
+  expect(after('preparing', 0)).toMatch(/^Prepares the new shards/)
+  const course = [after('handing_over', 0), after('preparing', 1), after('handing_over', 1)]
+  expect(course).toEqual([0, 1, 1].map((moved) => `Hands over: ${moved} of 2 groups done`))
+})
+
 test('of an upgrade that failed before its handover it is said that clients are served as before', () => {
   const failed = actionOf('ended', { outcome: 'failed', lanes: [lane(0, false)] as never })
   expect(keptOf(failed, failed.from)).toMatch(/^Clients are served by redis 7\.0\.15 as before: /)

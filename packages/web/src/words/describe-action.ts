@@ -58,7 +58,8 @@ export function headlineOf(action: DescribedAction): string {
   if (phase === 'preparing' && moved === 0 && action.name === 'SMUpgradeBDB')
     return 'Prepares the new shards; nothing old has been touched'
   if (phase === 'ready' && lanes.length > 1) return `${actionPhases.ready.label}: ${readyOf(lanes)}`
-  if (phase === 'handing_over' && lanes.length > 1)
+  // Also while the next group prepares: it never goes back to the begin.
+  if (lanes.length > 1 && (phase === 'handing_over' || (phase === 'preparing' && moved > 0)))
     return `Hands over: ${moved} of ${plural(lanes.length, 'group')} done`
   return actionPhases[phase].label
 }

@@ -116,12 +116,18 @@ interface LengthsProps {
   readonly lengths: Lengths
 }
 
-/** The write stop in large type, with a client's longest wait below, which is often longer. */
+/** What clients felt and the write stop, equally large: the first is often longer. */
 function Numbers({ certificate, lengths }: LengthsProps) {
   const { recovered, held_ms: held } = certificate
   const wait = waitOf(certificate)
   return (
     <div className="certificate-numbers">
+      {held !== null && (
+        <p className="certificate-number">
+          <span className="big">{wait.number}</span>
+          <span className="muted">{wait.words}</span>
+        </p>
+      )}
       <p className="certificate-number" data-recovered={recovered}>
         <span className="big">
           {recovered && '≤ '}
@@ -132,11 +138,6 @@ function Numbers({ certificate, lengths }: LengthsProps) {
           {recovered && ' (put together after a crash)'}
         </span>
       </p>
-      {held !== null && (
-        <p className="certificate-wait">
-          <strong>{wait.number}</strong> <span className="muted">{wait.words}</span>
-        </p>
-      )}
     </div>
   )
 }

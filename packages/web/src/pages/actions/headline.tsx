@@ -1,4 +1,5 @@
 import type { Action, Database } from '@fairlead/api'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
 import { Glyph } from '../../parts/glyph.tsx'
@@ -111,6 +112,7 @@ function Facts({ action }: { readonly action: Action }) {
     <p className="facts">
       {by !== null && <span>by {by}</span>}
       <span title={created}>{clockTime(created, now)}</span>
+      {phase !== 'ended' && phase !== 'window' && phase !== 'queued' && <Progress of={action} />}
       {lanes.length > 1 && (
         <span>
           {moved} of {plural(lanes.length, 'group')} handed over
@@ -120,5 +122,17 @@ function Facts({ action }: { readonly action: Action }) {
       {uid !== null && <Link href={`/databases/${uid}`}>Go to the database</Link>}
       {phase !== 'ended' && phase !== 'stuck' && <span>You may close this page; nothing depends on it</span>}
     </p>
+  )
+}
+
+/** Never goes back: an answer that was asked for before an event may come after it. */
+function Progress({ of: { progress } }: { readonly of: Action }) {
+  const [most, note] = useState(progress)
+  if (progress > most) note(progress)
+  const shown = Math.round(Math.max(progress, most))
+  return (
+    <span className="progress">
+      <progress value={shown} max={100} aria-label="Steps done" /> {shown} % of the steps
+    </span>
   )
 }

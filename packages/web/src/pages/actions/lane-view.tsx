@@ -3,6 +3,7 @@ import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
 import { stopOf } from '../../words/certificate-text.ts'
 import { foldSteps, hasBegun, type Lane, type Step } from '../../words/fold-steps.ts'
 import { bytes, duration } from '../../words/format.ts'
+import type { TimeLine } from '../../words/time-line.ts'
 import { WaitReason } from './headline.tsx'
 
 /** Data of a group's line. */
@@ -12,6 +13,8 @@ export interface LaneProps {
   readonly certificates: readonly Certificate[]
   /** The text of the headline. */
   readonly told: string | undefined
+  /** The scale of all groups. */
+  readonly line: TimeLine
 }
 
 const glyphs: Readonly<Record<Step['state'], GlyphName>> = {
@@ -29,8 +32,14 @@ const words: Readonly<Record<Step['state'], string>> = {
   failed: 'failed',
 }
 
-/** A group in full: its steps in a row, and its wait at a fixed place below. */
-export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { readonly isAlone: boolean }) {
+/** A group in full: its steps in a row, their times, and its wait at a fixed place below. */
+export function LaneView({
+  lane,
+  certificates,
+  told,
+  line,
+  isAlone,
+}: LaneProps & { readonly isAlone: boolean }) {
   const { group, state, waiting, sync, lag_bytes: lag } = lane
   return (
     <li className="lane">
@@ -45,6 +54,7 @@ export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { re
           />
         ))}
       </ol>
+      <Times lane={lane} line={line} />
       <p className="lane-why">
         {waiting !== null && waiting.why !== told && <WaitReason waiting={waiting} />}
         {sync !== null && <SyncProgress sync={sync} />}
@@ -53,6 +63,38 @@ export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { re
         )}
       </p>
     </li>
+  )
+}
+
+/** When each step ran: as long as it took. */
+function Times({ lane, line: { placesOf, ticks, cuts } }: Pick<LaneProps, 'lane' | 'line'>) {
+  return (
+    <div className="time-line" aria-hidden="true">
+      <div className="time-track">
+        {cuts.map(({ left, width, words: meaning }) => (
+          <span
+            key={left}
+            data-state="cut"
+            style={{ left: `${left}%`, width: `${width}%` }}
+            title={meaning}
+          />
+        ))}
+        {placesOf(lane).map(({ step, left, width, took }) => (
+          <span
+            key={`${step.op_name} ${step.shard} ${step.began}`}
+            data-state={step.state}
+            data-op={step.op_name}
+            style={{ left: `${left}%`, width: `${width}%` }}
+            title={`${step.label}: ${took}`}
+          />
+        ))}
+      </div>
+      <div className="time-scale">
+        {ticks.map(({ left, words: time }) => (
+          <span key={left}>{time}</span>
+        ))}
+      </div>
+    </div>
   )
 }
 
@@ -65,7 +107,7 @@ function StepNode(props: { readonly step: Step; readonly stop: string | null; re
       className="step"
       data-state={isStuck && state === 'running' ? 'failed' : state}
       data-op={op_name}
-      title={`${why}${took === null ? '' : ` (${took})`}`}
+      title={why}
     >
       <Glyph name={glyphOf(op_name, state, isStuck)} />
       <span>
@@ -74,6 +116,7 @@ function StepNode(props: { readonly step: Step; readonly stop: string | null; re
           <span className="muted">{from === null ? nameOf(shard) : `${from} → ${nameOf(shard)}`}</span>
         )}
         {stop !== null && <strong> {stop}</strong>}
+        {stop === null && took !== null && <span className="muted"> {took}</span>}
         <span className="visually-hidden"> {words[state]}</span>
       </span>
     </li>

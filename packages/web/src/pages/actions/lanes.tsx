@@ -1,10 +1,12 @@
 import { type Action, sayLength } from '@fairlead/api'
 import { useState } from 'react'
+import { useNow } from '../../live/clock.ts'
 import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
 import { Card } from '../../parts/page.tsx'
 import { known } from '../../words/certificate-text.ts'
 import { failureOf, hasBegun, type Lane } from '../../words/fold-steps.ts'
 import { bytes, plural } from '../../words/format.ts'
+import { timeLineOf } from '../../words/time-line.ts'
 import { type LaneProps, LaneView } from './lane-view.tsx'
 
 /** More groups get one line each. */
@@ -13,7 +15,7 @@ const MOST_IN_FULL = 8
 /** Past, present and future steps of each group. The groups keep their order. */
 export function Lanes({ action }: { readonly action: Action }) {
   const [isOpenOnly, showOpenOnly] = useState(false)
-  const { lanes = [], certificates } = action
+  const { lanes = [] } = action
   const told = action.waiting?.why
   const isLong = lanes.length > MOST_IN_FULL
   const shown = isOpenOnly ? lanes.filter(({ state }) => state !== 'done') : lanes
@@ -33,17 +35,39 @@ export function Lanes({ action }: { readonly action: Action }) {
         )
       }
     >
-      <ol className={isLong ? 'lane-rows' : 'lanes'}>
-        {shown.map((lane) => {
-          const own = certificates.filter(({ group }) => group === lane.group)
-          const Shape = isLong ? LaneRow : LaneView
-          return (
-            <Shape key={lane.group} {...{ lane, certificates: own, told }} isAlone={lanes.length === 1} />
-          )
-        })}
-      </ol>
+      {isLong ? (
+        <ol className="lane-rows">
+          {shown.map((lane) => (
+            <LaneRow key={lane.group} {...{ lane, told }} certificates={certificatesOf(lane, action)} />
+          ))}
+        </ol>
+      ) : (
+        <LanesInFull lanes={lanes} action={action} />
+      )}
     </Card>
   )
+}
+
+/** Few groups, on one time line. */
+function LanesInFull({ lanes, action }: { readonly lanes: readonly Lane[]; readonly action: Action }) {
+  const line = timeLineOf(lanes, useNow())
+  return (
+    <ol className="lanes">
+      {lanes.map((lane) => (
+        <LaneView
+          key={lane.group}
+          {...{ lane, line }}
+          told={action.waiting?.why}
+          certificates={certificatesOf(lane, action)}
+          isAlone={lanes.length === 1}
+        />
+      ))}
+    </ol>
+  )
+}
+
+function certificatesOf({ group }: Lane, { certificates }: Action): Action['certificates'] {
+  return certificates.filter((certificate) => certificate.group === group)
 }
 
 const glyphs: Readonly<Record<Lane['state'], GlyphName>> = {
@@ -60,7 +84,7 @@ const tones: Readonly<Record<Lane['state'], string>> = {
 }
 
 /** A group of many in one line. */
-function LaneRow({ lane, certificates, told }: LaneProps) {
+function LaneRow({ lane, certificates, told }: Omit<LaneProps, 'line'>) {
   const { group, state, steps, waiting, handed_over: moved, lag_bytes: lag } = lane
   const certificate = certificates.at(-1)
   // Does not repeat the headline for each group.
