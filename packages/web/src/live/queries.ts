@@ -2,6 +2,7 @@ import { ApiError, type Database, type operations, type Sent, type statisticsMet
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { api } from './api.ts'
 import { keys } from './keys.ts'
+import { useMay } from './permissions.ts'
 import { retryUnlessRefused } from './query-clients.ts'
 
 /** Query of the list of databases. */
@@ -57,6 +58,27 @@ export function useShards(uid: number) {
     queryKey: keys.shards(uid),
     queryFn: () => api.listDatabaseShards({ params: { uid } }),
     refetchInterval: STATS_MS,
+  })
+}
+
+const LINKS_MS = 30_000
+
+/** The shards of a database with their links, and its endpoint, seldom: for a row of a list. */
+export function useLinks(uid: number) {
+  const may = useMay()
+  const mayAsk = may('view_endpoint_stats', uid)
+  return useQuery({
+    queryKey: [...keys.shards(uid), 'links'],
+    queryFn: async () => {
+      const asked = { params: { uid } }
+      const [shards, endpoint] = await Promise.all([
+        api.listDatabaseShards(asked),
+        // A database without an endpoint process has none.
+        mayAsk ? api.getEndpointStats(asked).catch(() => undefined) : undefined,
+      ])
+      return { shards, endpoint }
+    },
+    refetchInterval: LINKS_MS,
   })
 }
 
@@ -132,7 +154,7 @@ export function useLastStats(isAllowed: boolean) {
   return useQuery({
     queryKey: [...keys.databases, 'stats'],
     queryFn: async () => {
-      const metrics = 'total_req,used_memory,latency_p99,conns'
+      const metrics = 'total_req,used_memory,latency_p99,conns,evicted_objects'
       return (await api.listLastDatabaseStats({ query: { metrics } })) as Readonly<Record<string, StatsPoint>>
     },
     refetchInterval: STATS_MS,

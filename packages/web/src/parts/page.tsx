@@ -22,10 +22,12 @@ const signs = { busy: '◐', ok: '✓', wait: '◷', bad: '▲', quiet: '○' } 
 export function Page({ title, mark, above, beside, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const tone = mark?.tone
+  // An open window is well, and not the end.
+  const sign = mark?.sign === 'waits' ? signs.wait : tone && signs[tone]
   const cluster = useClusterName()
   useEffect(() => {
-    document.title = `${tone === undefined ? '' : `${signs[tone]} `}${title} · ${cluster} · Fairlead`
-  }, [title, tone, cluster])
+    document.title = `${sign === undefined ? '' : `${sign} `}${title} · ${cluster} · Fairlead`
+  }, [title, sign, cluster])
   useFavicon(tone)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   return (

@@ -1,5 +1,6 @@
 import type { Action, Database } from '@fairlead/api'
 import { type Mark, type Runs, runsOf } from './describe-action.ts'
+import { deadline } from './format.ts'
 
 const marks: Readonly<Record<Database['status'], Mark>> = {
   pending: { sign: 'changing', tone: 'busy', label: 'being created' },
@@ -10,9 +11,16 @@ const marks: Readonly<Record<Database['status'], Mark>> = {
   recovery: { sign: 'stuck', tone: 'bad', label: 'recovery' },
 }
 
-/** The state of a database. */
-export function markOfDatabase({ status }: Pick<Database, 'status'>): Mark {
-  return marks[status]
+/** The state of a database. `action`: the running one, if known: nothing changes while its window is open. */
+export function markOfDatabase(
+  { status }: Pick<Database, 'status'>,
+  action: Pick<Action, 'phase' | 'window_ends'> | undefined,
+  now: number,
+): Mark {
+  if (status !== 'active-change-pending' || action?.phase !== 'window') return marks[status]
+  const { window_ends: ends } = action
+  const until = ends === null ? 'finalized' : deadline(ends, now)
+  return { sign: 'waits', tone: 'ok', label: `rollback window open until ${until}` }
 }
 
 /** The state of its service. */

@@ -1,3 +1,4 @@
+import type { Database, LogEntry } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import { actionOf, NOW, waiting } from '../../test/action-of.ts'
 import { clockTime, zoneAt } from './format.ts'
@@ -10,6 +11,7 @@ const needs = (window_ends: string | null, since = NOW) =>
     {
       databases: [],
       actions: [actionOf('window', { window_ends, waiting: { ...waiting, since } })],
+      losses: [],
       nameOf: () => 'orders',
     },
     now,
@@ -37,6 +39,23 @@ test('a window that ends by itself is listed in its last hour, with the moment a
 
 test('a failed upgrade is listed with the cause, after what it means for the database', () => {
   const failed = actionOf('ended', { outcome: 'failed', ended_time: NOW, error: 'no such file' })
-  const [need] = listNeeds({ databases: [], actions: [failed], nameOf: () => 'orders' }, now)
+  const [need] = listNeeds({ databases: [], actions: [failed], losses: [], nameOf: () => 'orders' }, now)
   expect(need?.why).toBe('The database is as it was before. The cause: no such file')
+})
+
+test('a primary that was replaced is listed before what only waits, with its record, until its database is deleted', () => {
+  const loss = {
+    uid: 41,
+    type: 'bdb_primary_replaced',
+    bdb_uid: '1',
+    recorded_at: NOW,
+    details: { shard: '2', instead_of: '1', lost_bytes: '0' },
+  } as unknown as LogEntry
+  const orders = { uid: 1, name: 'orders', status: 'active' } as Database
+  const known = { actions: [actionOf('ready', { waiting })], losses: [loss], nameOf: () => 'orders' }
+  const [first, second] = listNeeds({ ...known, databases: [orders] }, now)
+  expect(first).toMatchObject({ name: 'orders', to: '/databases/1', record: 41, mark: { tone: 'bad' } })
+  expect(first?.why).toContain('Shard 2 took the place of shard 1')
+  expect(second).not.toHaveProperty('record')
+  expect(listNeeds({ ...known, databases: [] }, now)).toHaveLength(1)
 })

@@ -1,6 +1,7 @@
-import type { Action, Database } from '@fairlead/api'
+import type { Action, Database, LogEntry } from '@fairlead/api'
 import { type Mark, markOf, runsOf } from './describe-action.ts'
 import { markOfDatabase } from './describe-database.ts'
+import { markOfLoss, whyOfLoss } from './describe-loss.ts'
 import { countdown, deadline, elapsed } from './format.ts'
 
 /** A window with an end needs a person in its last hour. */
@@ -19,22 +20,26 @@ export interface Need {
   readonly mark: Mark
   /** The reason, the advice and the deadline. */
   readonly why: string
+  /** The record of the audit that a person takes off the list by having seen it. */
+  readonly record?: number
 }
 
 interface Known {
   readonly databases: readonly Database[]
   readonly actions: readonly Action[]
+  /** Records of possible losses that no person has seen. */
+  readonly losses: readonly LogEntry[]
   readonly nameOf: (action: Action) => string
 }
 
 /** Everything that needs a person, the most severe first. */
-export function listNeeds({ databases, actions, nameOf }: Known, now: number): readonly Need[] {
+export function listNeeds({ databases, actions, losses, nameOf }: Known, now: number): readonly Need[] {
   const ill = databases.filter(({ status }) => status === 'recovery' || status === 'creation-failed')
   const ofDatabases = ill.map((database) => ({
     key: `database ${database.uid}`,
     to: `/databases/${database.uid}`,
     name: database.name,
-    mark: markOfDatabase(database),
+    mark: markOfDatabase(database, undefined, now),
     why: database.status_reason,
   }))
   const open = actions.filter((action) => needsPerson(action, actions, now))
@@ -46,8 +51,19 @@ export function listNeeds({ databases, actions, nameOf }: Known, now: number): r
     mark: action.phase === 'window' ? { ...markOf(action), tone: 'wait' as const } : markOf(action),
     why: whyOf(action, now),
   }))
+  const ofLosses = losses.flatMap((record) => {
+    const database = databases.find(({ uid }) => String(uid) === record.bdb_uid)
+    // With a deleted database, its loss is no news.
+    if (database === undefined) return []
+    const { uid, name } = database
+    const words = {
+      mark: markOfLoss(record),
+      why: `${deadline(record.recorded_at, now)}: ${whyOfLoss(record)}`,
+    }
+    return [{ key: `record ${record.uid}`, to: `/databases/${uid}`, name, ...words, record: record.uid }]
+  })
   const order = ['bad', 'wait', 'busy', 'ok', 'quiet']
-  return [...ofDatabases, ...ofActions].toSorted(
+  return [...ofDatabases, ...ofLosses, ...ofActions].toSorted(
     (a, b) => order.indexOf(a.mark.tone) - order.indexOf(b.mark.tone),
   )
 }

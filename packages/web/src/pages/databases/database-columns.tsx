@@ -1,5 +1,6 @@
 import type { Action, Database, Output, operations } from '@fairlead/api'
 import { Link } from 'wouter'
+import { useNow } from '../../live/clock.ts'
 import type { StatsPoint } from '../../live/queries.ts'
 import { MarkView } from '../../parts/mark.tsx'
 import type { Column } from '../../parts/table.tsx'
@@ -29,7 +30,7 @@ export const databaseColumns: readonly Column<DatabaseRow>[] = [
     cell: ({ database: { uid, name } }) => <Link href={`/databases/${uid}`}>{name}</Link>,
     title: ({ database }) => database.name,
   },
-  { name: 'Status', cell: ({ database }) => <MarkView mark={markOfDatabase(database)} /> },
+  { name: 'Status', wraps: true, cell: (row) => <Status {...row} /> },
   { name: 'Runs', cell: ({ database, action }) => <Version of={courseOf(database, action).serves} /> },
   { name: 'Can go to', cell: (row) => <Goes {...row} /> },
   { name: 'Groups', number: true, room: 'medium', cell: ({ database }) => groupsOf(database) },
@@ -54,6 +55,10 @@ export const databaseColumns: readonly Column<DatabaseRow>[] = [
     cell: ({ database }) => addressOf(database) ?? '–',
   },
 ]
+
+function Status({ database, action }: DatabaseRow) {
+  return <MarkView mark={markOfDatabase(database, action, useNow())} />
+}
 
 /** The target of its upgrade, or a possible one. */
 function Goes({ database, action, holes }: DatabaseRow) {

@@ -1,9 +1,11 @@
 import type { Database } from '@fairlead/api'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { useNow } from '../../live/clock.ts'
 import { useMay } from '../../live/permissions.ts'
 import { useActionsOf, useSeries, useShards } from '../../live/queries.ts'
 import { useDatabaseByName } from '../../live/use-database-by-name.ts'
+import { useLosses } from '../../live/use-losses.ts'
 import { ActionLines } from '../../parts/action-lines.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card, Page } from '../../parts/page.tsx'
@@ -47,7 +49,7 @@ function OneDatabase({ database }: { readonly database: Database }) {
     <Page
       title={database.name}
       above={{ to: '/databases', label: 'Databases' }}
-      beside={<MarkView mark={markOfDatabase(database)} />}
+      beside={<MarkView mark={markOfDatabase(database, action, useNow())} />}
       actions={<Buttons database={database} />}
     >
       <p className="facts">
@@ -147,15 +149,16 @@ function NowCard({ uid }: { readonly uid: number }) {
   )
 }
 
-/** Actions of a database, the newest first. */
+/** Actions and possible losses of a database, the newest first. */
 function Activity({ uid }: { readonly uid: number }) {
   const may = useMay()
   const actions = useActionsOf(uid)
+  const losses = useLosses(uid)
   if (!may('view_status_of_cluster_action')) return null
   return (
     <Card title="Activity">
       <Answer of={actions} height={96}>
-        {(all) => <ActionLines actions={all} />}
+        {(all) => <ActionLines actions={all} losses={losses} />}
       </Answer>
     </Card>
   )

@@ -1,25 +1,26 @@
-import type { Action, Database, Node } from '@fairlead/api'
-import { Link } from 'wouter'
-import { useNow } from '../../live/clock.ts'
+import type { Database, Node } from '@fairlead/api'
 import { useMay } from '../../live/permissions.ts'
 import { MOST_DATABASES, useDatabases, useKnownActions, useNodes } from '../../live/queries.ts'
+import { useLosses } from '../../live/use-losses.ts'
 import { ActionLines } from '../../parts/action-lines.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
-import { runsOf } from '../../words/describe-action.ts'
-import { courseOf } from '../../words/describe-database.ts'
-import { foldReason } from '../../words/fold-reason.ts'
-import { bytes, count } from '../../words/format.ts'
-import { listNeeds } from '../../words/list-needs.ts'
+import { bytes } from '../../words/format.ts'
 import { nameIn } from '../../words/name-in.ts'
 import { FirstDatabase } from '../databases/first-database.tsx'
+import { HealthCard } from './health-card.tsx'
+import { type Known, NeedsYou } from './needs-you.tsx'
+import { Versions } from './versions.tsx'
 
-/** Waits for a person, running actions, and outdated databases. */
+const FIELDS =
+  'uid,name,status,status_reason,engine,engine_version,action_uid,upgradable_to,memory_size,replication'
+
+/** Waits for a person, the health of databases, running actions, and outdated databases. */
 export function Overview() {
   const databases = useDatabases({
     limit: MOST_DATABASES,
-    fields: 'uid,name,status,status_reason,engine,engine_version,action_uid,upgradable_to',
+    fields: FIELDS,
   })
   return (
     <Page title="Overview">
@@ -35,139 +36,23 @@ function Cluster({ databases }: { readonly databases: readonly Database[] }) {
   const may = useMay()
   const actions = useKnownActions()
   const { data: all = [] } = actions
+  const known = { databases, actions: all, losses: useLosses() }
   return (
     <Answer of={actions.error === null ? actions : { ...actions, data: all }} height={320}>
       {() => (
         <div className="overview-grid">
-          <Answer of={actions}>{() => <NeedsYou databases={databases} actions={all} />}</Answer>
+          <Answer of={actions}>{() => <NeedsYou {...known} />}</Answer>
+          <HealthCard {...known} />
           <Versions databases={databases} actions={all} />
           <div className="stack">
-            <Answer of={actions}>{() => <MovingNow databases={databases} actions={all} />}</Answer>
+            <Answer of={actions}>{() => <MovingNow {...known} />}</Answer>
             {may('view_all_nodes_info') && <NodesLine />}
           </div>
-          <Recent databases={databases} actions={all} />
+          <Recent {...known} />
         </div>
       )}
     </Answer>
   )
-}
-
-type Known = { readonly databases: readonly Database[]; readonly actions: readonly Action[] }
-
-/** Everything that waits for a person, the most severe first. */
-function NeedsYou(known: Known) {
-  const needs = listNeeds({ ...known, nameOf: nameIn(known.databases) }, useNow())
-  return (
-    <Card title="Needs you" beside={<span className="count">{needs.length}</span>}>
-      {needs.length === 0 ? (
-        <p className="calm">Nothing. You may look away.</p>
-      ) : (
-        <ul className="needs">
-          {needs.map(({ key, to, name, mark, why }) => (
-            <li key={key}>
-              <Link href={to}>{name}</Link> <MarkView mark={mark} />
-              <Why why={why} />
-            </li>
-          ))}
-        </ul>
-      )}
-    </Card>
-  )
-}
-
-function Why({ why }: { readonly why: string }) {
-  const { first, rest } = foldReason(why)
-  if (why === '') return null
-  if (rest.length === 0) return <p className="muted">{first}</p>
-  return (
-    <details className="muted">
-      <summary>{first}</summary>
-      <ul>
-        {rest.map((line) => (
-          <li key={line}>{line}</li>
-        ))}
-      </ul>
-    </details>
-  )
-}
-
-/** Databases by serving build. Filled bar: the newest of its flavour here. Each leads to the list. */
-function Versions({ databases, actions }: Known) {
-  const upgrades = new Map(
-    actions
-      .filter(({ name, phase }) => name === 'SMUpgradeBDB' && phase !== 'ended')
-      .map((action) => [action.bdb_uid, action]),
-  )
-  const groups = groupsOf(databases, upgrades)
-  const most = Math.max(...groups.map(({ many }) => many), 1)
-  return (
-    <Card
-      title="Versions"
-      beside={
-        databases.length >= MOST_DATABASES && (
-          <span className="muted">of the first {count(MOST_DATABASES)} databases</span>
-        )
-      }
-    >
-      <ul className="bars">
-        {groups.map((group) => (
-          <Line key={group.name} group={group} most={most} />
-        ))}
-      </ul>
-    </Card>
-  )
-}
-
-interface LineProps {
-  readonly group: ReturnType<typeof groupsOf>[number]
-  /** Length of the longest bar. */
-  readonly most: number
-}
-
-function Line({ group: { name, to, many, moves, isNewest }, most }: LineProps) {
-  return (
-    <li>
-      <Link href={to}>{name}</Link>
-      <span className="bar-track" aria-hidden="true">
-        <span
-          className="bar texture"
-          data-as={isNewest ? 'goal' : 'old'}
-          style={{ width: `${(100 * many) / most}%` }}
-        />
-      </span>
-      <span className="number">{count(many)}</span>
-      <span className="muted">
-        {(moves.length === 0 && isNewest ? ['newest'] : moves).map((each) => (
-          <span key={each} className="piece">
-            {each}
-          </span>
-        ))}
-      </span>
-    </li>
-  )
-}
-
-function groupsOf(databases: readonly Database[], upgrades: ReadonlyMap<number | null, Action>) {
-  const served = (one: Database) => runsOf(courseOf(one, upgrades.get(one.uid)).serves)
-  return [...Map.groupBy(databases, served)]
-    .map(([name, members]) => ({
-      name,
-      many: members.length,
-      moves: movesOf(members.flatMap(({ uid }) => upgrades.get(uid) ?? [])),
-      to: `/databases?version=${name.replace(' ', '-')}`,
-      isNewest: members.every(({ upgradable_to }) => upgradable_to === null),
-    }))
-    .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
-}
-
-/** "2 upgrading" and "1 way back kept". */
-function movesOf(upgrades: readonly Action[]): readonly string[] {
-  const windows = upgrades.filter(({ phase }) => phase === 'window').length
-  const others = upgrades.length - windows
-  return [
-    ...(others > 0 ? [`${count(others)} upgrading`] : []),
-    ...(windows > 0 ? [`${count(windows)} ${windows === 1 ? 'way' : 'ways'} back kept`] : []),
-  ]
 }
 
 /** Running actions. */
@@ -216,11 +101,11 @@ function NodeFacts({ nodes }: { readonly nodes: readonly Node[] }) {
 }
 
 /** Recently ended actions. */
-function Recent({ databases, actions }: Known) {
+function Recent({ databases, actions, losses }: Known) {
   const ended = actions.filter(({ phase }) => phase === 'ended').slice(0, 8)
   return (
     <Card title="Recent" className="wide">
-      <ActionLines actions={ended} nameOf={nameIn(databases)} />
+      <ActionLines actions={ended} losses={losses.slice(0, 3)} nameOf={nameIn(databases)} />
     </Card>
   )
 }
