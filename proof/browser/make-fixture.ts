@@ -18,6 +18,7 @@ export function makeFixture(size: {
     name: `database-${String(n + 1).padStart(4, '0')}`,
     status: 'active',
     module_list: [],
+    serving: [],
     ...runs(n % 3 === 0 ? 'redis' : 'valkey', n % 3 === 0 ? '7.0.15' : '8.1.1'),
     shards_count: 1,
     replication: true,

@@ -52,8 +52,11 @@ describe.skipIf(chromiumHere() === null)('the console on every window', () => {
     const row = page.getByRole('row', { name: /^orders/ })
     await row.getByRole('cell', { name: words(next), exact: true }).waitFor()
     expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
-      engine_version: old.replace('valkey-', ''),
+      engine_version: next.replace('valkey-', ''),
+      on_record: { engine_version: old.replace('valkey-', '') },
     })
+    await visit(page, `${fairlead.url}/databases?version=${next}`)
+    await row.waitFor()
   })
 
   test('the write stops of an action can be read on a phone, words and dots', async () => {

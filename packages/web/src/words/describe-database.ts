@@ -11,15 +11,13 @@ const marks: Readonly<Record<Database['status'], Mark>> = {
   recovery: { sign: 'stuck', tone: 'bad', label: 'recovery' },
 }
 
-/** The state of a database. `action`: the running one, if known: nothing changes while its window is open. */
+/** The state of a database. Nothing changes while only its rollback window is open. */
 export function markOfDatabase(
-  { status }: Pick<Database, 'status'>,
-  action: Pick<Action, 'phase' | 'window_ends'> | undefined,
+  { status, rollback_window: ends }: Pick<Database, 'status' | 'rollback_window'>,
   now: number,
 ): Mark {
-  if (status !== 'active-change-pending' || action?.phase !== 'window') return marks[status]
-  const { window_ends: ends } = action
-  const until = ends === null ? 'finalized' : deadline(ends, now)
+  if (status !== 'active-change-pending' || ends === undefined) return marks[status]
+  const until = ends === 'until_finalized' ? 'finalized' : deadline(ends, now)
   return { sign: 'waits', tone: 'ok', label: `rollback window open until ${until}` }
 }
 
@@ -45,23 +43,23 @@ export function groupsOf({
   return `${groups} × ${replication ? 2 : 1}`
 }
 
-/** The serving build of a database, and its upgrade's direction. */
-export interface Course {
-  readonly serves: Runs
-  /** The direction, like "valkey 9.1.2" or "back to redis 7.0.15", and the phase; null: no upgrade. */
-  readonly goes: readonly [where: string, how: string] | null
+/** The serving build: "valkey 8.1.1", or while groups differ "redis 7.0.15 (1), valkey 8.1.1 (2)". */
+export function servingOf({ serving, ...named }: Pick<Database, 'serving'> & Runs): string {
+  if (serving.length < 2) return runsOf(named)
+  return serving.map((build) => `${runsOf(build)} (${build.primaries})`).join(', ')
 }
 
-/** A database's record has the old build until its upgrade has ended. `action`: the running one, if known. */
-export function courseOf(database: Runs, action: CourseAction | undefined): Course {
+/** Where the upgrade goes, like "valkey 9.1.2" or "back to redis 7.0.15", and the phase; null: none runs. */
+export function courseOf(
+  action: Pick<Action, 'phase' | 'from' | 'goal'> | undefined,
+): readonly [where: string, how: string] | null {
   if (action === undefined || action.phase === 'ended' || action.from === null || action.goal === null)
-    return { serves: database, goes: null }
-  const { phase, from, goal } = action
-  if (runsOf(from) === runsOf(goal)) return { serves: from, goes: ['the same build', 'new processes'] }
-  if (phase === 'window') return { serves: goal, goes: [`back to ${runsOf(from)}`, 'way back kept'] }
-  if (phase === 'finishing') return { serves: goal, goes: [`stays on ${runsOf(goal)}`, 'finishing'] }
-  if (phase === 'undoing') return { serves: from, goes: [`back to ${runsOf(from)}`, 'going back'] }
-  return { serves: from, goes: [runsOf(goal), 'upgrading'] }
+    return null
+  const { phase } = action
+  const [from, goal] = [runsOf(action.from), runsOf(action.goal)]
+  if (from === goal) return ['the same build', 'new processes']
+  if (phase === 'window') return [`back to ${from}`, 'way back kept']
+  if (phase === 'finishing') return [`stays on ${goal}`, 'finishing']
+  if (phase === 'undoing') return [`back to ${from}`, 'going back']
+  return [goal, 'upgrading']
 }
-
-type CourseAction = Pick<Action, 'phase' | 'from' | 'goal'>

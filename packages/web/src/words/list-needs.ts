@@ -39,7 +39,7 @@ export function listNeeds({ databases, actions, losses, nameOf }: Known, now: nu
     key: `database ${database.uid}`,
     to: `/databases/${database.uid}`,
     name: database.name,
-    mark: markOfDatabase(database, undefined, now),
+    mark: markOfDatabase(database, now),
     why: database.status_reason,
   }))
   const open = actions.filter((action) => needsPerson(action, actions, now))

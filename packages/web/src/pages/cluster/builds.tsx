@@ -1,4 +1,4 @@
-import type { Action, Database, Output, operations } from '@fairlead/api'
+import type { Action, Output, operations } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
 import { MOST_DATABASES, useBuilds, useDatabases, useKnownActions } from '../../live/queries.ts'
@@ -6,7 +6,6 @@ import { Page } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
-import { courseOf } from '../../words/describe-database.ts'
 import { harmOf } from '../../words/describe-target.ts'
 import { count } from '../../words/format.ts'
 import { nameIn } from '../../words/name-in.ts'
@@ -80,9 +79,7 @@ function useUses() {
   const open = useKnownActions(may('view_status_of_cluster_action')).data?.filter(
     ({ phase }) => phase !== 'ended',
   )
-  const running = new Map(open?.map((action) => [action.bdb_uid, action]))
-  const serves = (one: Database) => runsOf(courseOf(one, running.get(one.uid)).serves)
-  const many = databases && Map.groupBy(databases, serves)
+  const many = databases && Map.groupBy(databases, runsOf)
   const coming = open && Map.groupBy(open.filter(isOnItsWay), ({ goal }) => runsOf(goal))
   return { many, coming, nameOf: nameIn(databases ?? []), isPart: (databases?.length ?? 0) >= MOST_DATABASES }
 }

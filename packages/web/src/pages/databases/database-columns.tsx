@@ -6,7 +6,7 @@ import { MarkView } from '../../parts/mark.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Version } from '../../parts/version.tsx'
 import { nameOfRuns } from '../../words/describe-action.ts'
-import { addressOf, courseOf, groupsOf, markOfDatabase } from '../../words/describe-database.ts'
+import { addressOf, courseOf, groupsOf, markOfDatabase, servingOf } from '../../words/describe-database.ts'
 import { sayHoles } from '../../words/describe-target.ts'
 import { bytes, milliseconds, short } from '../../words/format.ts'
 
@@ -31,7 +31,7 @@ export const databaseColumns: readonly Column<DatabaseRow>[] = [
     title: ({ database }) => database.name,
   },
   { name: 'Status', wraps: true, cell: (row) => <Status {...row} /> },
-  { name: 'Runs', cell: ({ database, action }) => <Version of={courseOf(database, action).serves} /> },
+  { name: 'Runs', wraps: true, cell: ({ database }) => servingOf(database) },
   { name: 'Can go to', cell: (row) => <Goes {...row} /> },
   { name: 'Groups', number: true, room: 'medium', cell: ({ database }) => groupsOf(database) },
   { name: 'Memory', number: true, wraps: true, cell: (row) => <Memory {...row} /> },
@@ -56,14 +56,14 @@ export const databaseColumns: readonly Column<DatabaseRow>[] = [
   },
 ]
 
-function Status({ database, action }: DatabaseRow) {
-  return <MarkView mark={markOfDatabase(database, action, useNow())} />
+function Status({ database }: DatabaseRow) {
+  return <MarkView mark={markOfDatabase(database, useNow())} />
 }
 
 /** The target of its upgrade, or a possible one. */
 function Goes({ database, action, holes }: DatabaseRow) {
   const { upgradable_to: next, action_uid: running } = database
-  const { goes } = courseOf(database, action)
+  const goes = courseOf(action)
   if (running === undefined) return <Next next={next} holes={holes} />
   return (
     <Link href={`/actions/${running}`} className="goes">

@@ -11,9 +11,8 @@ import { MarkView } from '../../parts/mark.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { Answer, Problem } from '../../parts/problem.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
-import { Version } from '../../parts/version.tsx'
 import { valuesOf } from '../../words/curve-of.ts'
-import { courseOf, groupsOf, markOfDatabase } from '../../words/describe-database.ts'
+import { courseOf, groupsOf, markOfDatabase, servingOf } from '../../words/describe-database.ts'
 import { persistenceOf } from '../../words/describe-persistence.ts'
 import { bytes, count, milliseconds, short } from '../../words/format.ts'
 import { spanOf } from '../../words/span-of.ts'
@@ -44,16 +43,16 @@ export function DatabasePage({ name }: { readonly name: string }) {
 function OneDatabase({ database }: { readonly database: Database }) {
   const [actions, shards] = [useActionsOf(database.uid), useShards(database.uid)]
   const action = actions.data?.find(({ action_uid }) => action_uid === database.action_uid)
-  const { serves, goes } = courseOf(database, action)
+  const goes = courseOf(action)
   return (
     <Page
       title={database.name}
       above={{ to: '/databases', label: 'Databases' }}
-      beside={<MarkView mark={markOfDatabase(database, action, useNow())} />}
+      beside={<MarkView mark={markOfDatabase(database, useNow())} />}
       actions={<Buttons database={database} />}
     >
       <p className="facts">
-        <Version of={serves} />
+        <span>{servingOf(database)}</span>
         <span>{groupsOf(database)} processes</span>
         <span>{persistenceOf(database)}</span>
         {database.tls_mode === 'enabled' && <span>TLS</span>}

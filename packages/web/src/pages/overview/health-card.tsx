@@ -1,4 +1,4 @@
-import type { Action, Database } from '@fairlead/api'
+import type { Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
 import { useMay } from '../../live/permissions.ts'
@@ -16,7 +16,6 @@ const MOST = 12
 
 interface Row {
   readonly database: Database
-  readonly action: Action | undefined
   readonly stats: StatsPoint | undefined
 }
 
@@ -49,9 +48,8 @@ const columns: readonly Column<Row>[] = [
 const withBacklog = 'With the replication backlog, which comes on top of the limit'
 
 /** Whether each database is well, in numbers; what is ill comes first. */
-export function HealthCard({ databases, actions }: Omit<Known, 'losses'>) {
+export function HealthCard({ databases }: Pick<Known, 'databases'>) {
   const stats = useLastStats(useMay()('view_all_bdb_stats')).data
-  const running = new Map(actions.map((action) => [action.action_uid, action]))
   const shown = databases.toSorted((a, b) => illness(b) - illness(a) || a.name.localeCompare(b.name))
   const ill = databases.filter((one) => illness(one) > 0).length
   return (
@@ -77,7 +75,6 @@ export function HealthCard({ databases, actions }: Omit<Known, 'losses'>) {
         keyOf={({ database }) => database.uid}
         rows={shown.slice(0, MOST).map((database) => ({
           database,
-          action: running.get(database.action_uid ?? ''),
           stats: stats?.[database.uid],
         }))}
       />
@@ -89,8 +86,8 @@ function illness({ status }: Database): number {
   return status === 'recovery' || status === 'creation-failed' ? 1 : 0
 }
 
-function State({ database, action }: Row) {
-  return <MarkView mark={markOfDatabase(database, action, useNow())} />
+function State({ database }: Row) {
+  return <MarkView mark={markOfDatabase(database, useNow())} />
 }
 
 function Words({ of: { words, tone }, title }: { readonly of: Said; readonly title?: string | undefined }) {

@@ -14,7 +14,7 @@ import { type Known, NeedsYou } from './needs-you.tsx'
 import { Versions } from './versions.tsx'
 
 const FIELDS =
-  'uid,name,status,status_reason,engine,engine_version,action_uid,upgradable_to,memory_size,replication'
+  'uid,name,status,status_reason,engine,engine_version,action_uid,rollback_window,upgradable_to,memory_size,replication'
 
 /** Waits for a person, the health of databases, running actions, and outdated databases. */
 export function Overview() {
@@ -42,7 +42,7 @@ function Cluster({ databases }: { readonly databases: readonly Database[] }) {
       {() => (
         <div className="overview-grid">
           <Answer of={actions}>{() => <NeedsYou {...known} />}</Answer>
-          <HealthCard {...known} />
+          <HealthCard databases={databases} />
           <Versions databases={databases} actions={all} />
           <div className="stack">
             <Answer of={actions}>{() => <MovingNow {...known} />}</Answer>

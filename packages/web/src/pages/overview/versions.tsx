@@ -3,7 +3,6 @@ import { Link } from 'wouter'
 import { MOST_DATABASES } from '../../live/queries.ts'
 import { Card } from '../../parts/page.tsx'
 import { runsOf } from '../../words/describe-action.ts'
-import { courseOf } from '../../words/describe-database.ts'
 import { count } from '../../words/format.ts'
 import type { Known } from './needs-you.tsx'
 
@@ -64,8 +63,7 @@ function Line({ group: { name, to, many, moves, isNewest }, most }: LineProps) {
 }
 
 function groupsOf(databases: readonly Database[], upgrades: ReadonlyMap<number | null, Action>) {
-  const served = (one: Database) => runsOf(courseOf(one, upgrades.get(one.uid)).serves)
-  return [...Map.groupBy(databases, served)]
+  return [...Map.groupBy(databases, runsOf)]
     .map(([name, members]) => ({
       name,
       many: members.length,
