@@ -76,6 +76,14 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     expect(await page.getByText('out of luck today').count()).toBe(0)
   })
 
+  test('a dry run with nothing to do offers neither a start nor its command', async () => {
+    await visit(page, `${fairlead.url}/databases/orders/upgrade?to=${redis70}`)
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    await page.locator('.plan').waitFor()
+    expect(await page.getByRole('button', { name: /Start|Restart|curl/ }).count()).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
+  })
+
   test('an upgrade whose target cannot read the data ends red, with the words of the engine and what is kept', async () => {
     {
       using primary = await asAdmin(fairlead, 1)

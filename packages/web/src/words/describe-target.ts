@@ -11,20 +11,18 @@ export interface TargetHint {
   readonly tone: 'bad' | 'wait' | 'quiet'
 }
 
-type Judged = Pick<Target, 'recommended' | 'newest' | 'engine' | 'known_holes'>
+type Judged = Pick<Target, 'recommended' | 'known_holes'>
 
 /** Holes are always shown, also of the recommended build. */
 export function hintOf(target: Judged): TargetHint {
-  const { recommended, newest, engine, known_holes: holes } = target
-  const said = sayHoles(holes)
-  if (recommended) return { praise: said.tone === 'quiet' ? 'recommended' : leastBad(engine), ...said }
-  return { praise: newest ? `newest ${engine}` : '', ...said }
+  const said = sayHoles(target.known_holes)
+  if (!target.recommended) return { praise: '', ...said }
+  return { praise: said.tone === 'quiet' ? 'recommended' : leastBad, ...said }
 }
 
 /** A build with a harmful hole is recommended only if every other one has one. */
-function leastBad(engine: string): string {
-  return `least bad: no newer ${engine} here is without harmful holes (fairlead engines fetch ${engine} may bring one)`
-}
+const leastBad =
+  'least bad: nothing that it can go to is without harmful holes (fairlead engines fetch may bring such a build)'
 
 /** The worst effect of these holes. */
 export function sayHoles(holes: Target['known_holes']): Omit<TargetHint, 'praise'> {

@@ -75,7 +75,7 @@ function Goes({ database, action, holes }: DatabaseRow) {
 /** The recommended target, with the harm of its known holes. Absent: the builds are unknown now. */
 function Next({ next, holes }: { readonly next: Database['upgradable_to']; readonly holes: Holes }) {
   if (next === undefined) return '–'
-  if (next === null) return <span className="muted">nothing newer</span>
+  if (next === null) return <span className="muted">nothing better</span>
   const { holes: said, tone } = sayHoles(holes.get(nameOfRuns(next)) ?? [])
   if (tone === 'quiet') return <Version of={next} />
   return (

@@ -6,7 +6,7 @@ import { runsOf } from '../../words/describe-action.ts'
 import { count } from '../../words/format.ts'
 import type { Known } from './needs-you.tsx'
 
-/** Databases by serving build. Filled bar: the newest of its flavour here. Each leads to the list. */
+/** Databases by serving build, with their lists. */
 export function Versions({ databases, actions }: Omit<Known, 'losses'>) {
   const upgrades = new Map(
     actions
@@ -29,6 +29,14 @@ export function Versions({ databases, actions }: Omit<Known, 'losses'>) {
           <Line key={group.name} group={group} most={most} />
         ))}
       </ul>
+      <p className="legend muted">
+        <span>
+          <span className="texture" data-as="goal" aria-hidden="true" /> nothing better here
+        </span>
+        <span>
+          <span className="texture" data-as="old" aria-hidden="true" /> can be upgraded
+        </span>
+      </p>
     </Card>
   )
 }
@@ -39,20 +47,20 @@ interface LineProps {
   readonly most: number
 }
 
-function Line({ group: { name, to, many, moves, isNewest }, most }: LineProps) {
+function Line({ group: { name, to, many, moves, isBest }, most }: LineProps) {
   return (
     <li>
       <Link href={to}>{name}</Link>
       <span className="bar-track" aria-hidden="true">
         <span
           className="bar texture"
-          data-as={isNewest ? 'goal' : 'old'}
+          data-as={isBest ? 'goal' : 'old'}
           style={{ width: `${(100 * many) / most}%` }}
         />
       </span>
       <span className="number">{count(many)}</span>
       <span className="muted">
-        {(moves.length === 0 && isNewest ? ['newest'] : moves).map((each) => (
+        {moves.map((each) => (
           <span key={each} className="piece">
             {each}
           </span>
@@ -69,7 +77,7 @@ function groupsOf(databases: readonly Database[], upgrades: ReadonlyMap<number |
       many: members.length,
       moves: movesOf(members.flatMap(({ uid }) => upgrades.get(uid) ?? [])),
       to: `/databases?version=${name.replace(' ', '-')}`,
-      isNewest: members.every(({ upgradable_to }) => upgradable_to === null),
+      isBest: members.every(({ upgradable_to }) => upgradable_to === null),
     }))
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
 }

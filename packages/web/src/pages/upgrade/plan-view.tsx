@@ -42,7 +42,7 @@ export function PlanView(props: PlanProps) {
       beside={
         <span className="card-tools">
           <CopyButton text={() => planAsMarkdown(plan, title, at)} label="Copy as Markdown" />
-          {plan.trial?.ok !== false && <CopyButton text={command} label="Copy as curl" />}
+          {plan.change && plan.trial?.ok !== false && <CopyButton text={command} label="Copy as curl" />}
         </span>
       }
     >

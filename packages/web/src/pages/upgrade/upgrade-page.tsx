@@ -61,7 +61,13 @@ function Upgrade({ database }: { readonly database: Database }) {
       <Choices choice={choice} plan={data?.at ?? null}>
         <Targets database={database} chosen={choice.to} choose={(to) => change({ to })} />
         <Options database={database} choice={choice} change={change} />
-        <DryRun uid={uid} isReady={choice.to !== ''} isRunning={plan.isPending} run={() => dryRun(request)} />
+        <DryRun
+          uid={uid}
+          isMain={data === undefined}
+          isReady={choice.to !== ''}
+          isRunning={plan.isPending}
+          run={() => dryRun(request)}
+        />
       </Choices>
       <DryRunAnswer of={data?.at ?? plan.error}>
         {plan.error !== null && <Problem error={plan.error} />}
@@ -101,18 +107,20 @@ function usePlan(uid: number) {
 
 interface DryRunProps {
   readonly uid: number
+  /** After a plan, the upgrade is the next thing. */
+  readonly isMain: boolean
   readonly isReady: boolean
   readonly isRunning: boolean
   readonly run: () => void
 }
 
-function DryRun({ uid, isReady, isRunning, run }: DryRunProps) {
+function DryRun({ uid, isMain, isReady, isRunning, run }: DryRunProps) {
   const isAllowed = useMay()('update_bdb_with_action', uid)
   return (
     <div className="run">
       <button
         type="button"
-        className="button button-main"
+        className={`button ${isMain ? 'button-main' : ''}`}
         disabled={!isReady || isRunning || !isAllowed}
         onClick={run}
       >
