@@ -104,19 +104,17 @@ describe.skipIf(chromiumHere() === null)('the console on every window', () => {
 
   test('a field is described by what it costs or asks for, as it is now', async () => {
     await visit(page, `${fairlead.url}/databases/new`)
-    expect(await page.getByLabel('On disk').getAttribute('aria-describedby')).toBe('persistence-cost')
+    expect(await page.getByLabel('Persistence').getAttribute('aria-describedby')).toBe('persistence-cost')
     await visit(page, `${fairlead.url}/access/new`)
     expect(await page.getByLabel('Password').getAttribute('aria-describedby')).toBe('password-rule')
     const rule = page.locator('#password-rule')
     await rule.getByText('8').waitFor()
     await visit(page, `${fairlead.url}/cluster`)
-    const [, body = ''] = (
-      await page
-        .getByText(/^fairlead api PUT/)
-        .first()
-        .innerText()
-    ).split("'")
-    await fairlead.api.updateCluster({ body: JSON.parse(body) })
+    const rules = page.locator('details', { has: page.locator('[name=password_min_length]') })
+    await rules.locator('summary').click()
+    await rules.locator('[name=password_min_length]').fill('12')
+    await rules.getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByRole('definition').getByText('12').waitFor()
     await visit(page, `${fairlead.url}/access/new`)
     await rule.getByText('12').waitFor()
     await fairlead.api.updateCluster({ body: { password_min_length: 8 } })
@@ -124,7 +122,7 @@ describe.skipIf(chromiumHere() === null)('the console on every window', () => {
 
   test('the words of the eviction policy are the same in the row and in the form', async () => {
     await visit(page, `${fairlead.url}/databases/orders`)
-    const chosen = page.getByLabel('When it is full, it drops').locator('option:checked')
+    const chosen = page.getByLabel('Eviction, when it is full').locator('option:checked')
     const said = (await chosen.textContent()) ?? ''
     expect(said).toContain(': ')
     await page.getByRole('definition').getByText(said, { exact: true }).waitFor()
@@ -212,7 +210,7 @@ describe.skipIf(chromiumHere() === null)('the console on every window', () => {
         return { label: getComputedStyle(cell, '::before').content, inset, width: cell.clientWidth }
       })
     }`)
-    const labels = ['Status', 'Runs', 'Can go to', 'Groups', 'Memory', 'Requests/s', 'p99', 'Endpoint']
+    const labels = ['Status', 'Runs', 'Can go to', 'Shards', 'Memory', 'Requests/s', 'p99', 'Endpoint']
     expect(cells.map(({ label }) => label.split('"')[1])).toEqual(labels)
     for (const { inset, width, label } of cells) {
       expect(inset, `${label}: beside what it names`).toBeGreaterThan(80)
@@ -225,13 +223,24 @@ describe.skipIf(chromiumHere() === null)('the console on every window', () => {
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 
-  test('while the server is not seen, what is shown has lost its colours', async () => {
+  test('while the server is not seen, cards keep their last values without colours, marked, and orders are off', async () => {
     await visit(page, `${fairlead.url}/databases/orders`)
+    const shards = page.getByRole('region', { name: 'Shards' }).getByRole('row')
+    const before = await shards.count()
+    expect(before).toBeGreaterThan(1)
     const filter = () => page.evaluate<string>(`getComputedStyle(document.querySelector('#content')).filter`)
     expect(await filter()).toBe('none')
     await fairlead.server.end('SIGKILL')
     await page.locator('[data-live=stale]').waitFor()
     expect(await filter()).toBe('grayscale(1)')
+    expect(await page.getByRole('button', { name: 'Upgrade…' }).isDisabled()).toBe(true)
+    expect(await shards.count()).toBe(before)
+    const mark = `getComputedStyle(document.querySelector('.card-head'), '::after').content`
+    expect(await page.evaluate(mark)).not.toBe('none')
+    await page.getByRole('link', { name: 'Nodes', exact: true }).click()
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+    expect(await findBarriers(page)).toEqual([])
+    await page.goBack()
     expect(await page.getByRole('button', { name: 'Change', exact: true }).isDisabled()).toBe(true)
     await fairlead.server.start()
     await page.locator('[data-live=live]').waitFor()

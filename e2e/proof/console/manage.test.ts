@@ -8,6 +8,7 @@ import { type OpenConsole, openConsole } from '../../../proof/browser/open-conso
 import { heading, visit } from '../../../proof/browser/visit.ts'
 import { createDatabase } from '../../../proof/create-database.ts'
 import { build } from '../../../proof/engine-pairs.ts'
+import { freePortsFrom } from '../../../proof/free-port.ts'
 import type { Fairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
 
@@ -65,7 +66,7 @@ describe.skipIf(chromiumHere() === null)('databases and roles in a browser', () 
     await visit(page, `${fairlead.url}/databases/orders`)
     await settings().getByText('64 MiB').waitFor()
     await page.getByLabel('Memory in MiB').fill('96')
-    await page.getByLabel('When it is full, it drops').selectOption('allkeys-lru')
+    await page.getByLabel('Eviction, when it is full').selectOption('allkeys-lru')
     await settings().getByRole('button', { name: 'Change' }).click()
     await settings().getByText('96 MiB').waitFor()
     await settings().getByRole('definition').getByText('not used for the longest').waitFor()
@@ -128,6 +129,32 @@ describe.skipIf(chromiumHere() === null)('databases and roles in a browser', () 
     await button.click()
     await page.locator('.headline-main', { hasText: 'Completed after' }).waitFor()
     expect(await fairlead.api.listDatabases({})).toEqual([])
+  })
+
+  test('a database is created with what the command line has: TLS, a port, eviction, persistence, a password, no replica', async () => {
+    const port = await freePortsFrom(14_000, 14_999)()
+    await visit(page, `${fairlead.url}/databases/new`)
+    await page.getByLabel('Name').fill('secrets')
+    await page.getByLabel('Memory in MiB').fill('64')
+    await page.getByLabel('Replicas').selectOption('None')
+    await page.getByLabel('Persistence').selectOption('snapshot')
+    await page.getByLabel(/^Eviction/).selectOption('allkeys-lfu')
+    await page.getByLabel('Port').fill(String(port))
+    await page.getByLabel('Password').fill('a-password-of-mine')
+    await page.getByLabel(/TLS: clients/).check()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create' }).click()
+    await heading(page, 'secrets')
+    await page.getByRole('link', { name: 'Upgrade…' }).waitFor()
+    const [{ uid = 0 } = {}] = await fairlead.api.listDatabases({ query: { q: 'secrets' } })
+    expect(await fairlead.api.getDatabase({ params: { uid } })).toMatchObject({
+      replication: false,
+      data_persistence: 'snapshot',
+      eviction_policy: 'allkeys-lfu',
+      authentication_engine_pass: 'a-password-of-mine',
+      tls_mode: 'enabled',
+      endpoints: [{ port }],
+    })
   })
 
   test('the roles and what each management may do are a table', async () => {

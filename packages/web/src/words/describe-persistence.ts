@@ -5,11 +5,16 @@ type Kept = Pick<Database, 'data_persistence' | 'aof_policy'>
 
 /** Choices of persistence, each with its losses in a power failure. */
 export const persistences = [
-  { value: 'appendfsync-every-sec', label: 'Each write, within a second' },
-  { value: 'appendfsync-always', label: 'Each write, before its answer (slower)' },
-  { value: 'snapshot', label: 'Snapshots' },
-  { value: 'disabled', label: 'Nothing' },
+  { value: 'appendfsync-every-sec', label: 'Append-only file, once a second' },
+  { value: 'appendfsync-always', label: 'Append-only file, each write (slower)' },
+  { value: 'snapshot', label: 'Snapshots (RDB)' },
+  { value: 'disabled', label: 'None' },
 ] as const satisfies readonly { readonly value: Persistence; readonly label: string }[]
+
+/** The choice of this name; without one, the safe one. */
+export function persistenceIn(name: string): Persistence {
+  return persistences.find((one) => one.value === name)?.value ?? 'appendfsync-every-sec'
+}
 
 /** A choice as fields of the API. */
 export function fieldsOf(way: Persistence): Partial<Kept> & Pick<Kept, 'data_persistence'> {

@@ -1,17 +1,20 @@
+import { api } from '../../live/api.ts'
 import { useNow } from '../../live/clock.ts'
 import { useCluster } from '../../live/queries.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
+import type { Setting } from '../../words/changed-settings.ts'
 import type { Mark } from '../../words/describe-action.ts'
 import { expiryOf } from '../../words/expiry-of.ts'
 import { fullTime, plural } from '../../words/format.ts'
 import { passwordRule } from '../../words/password-rule.ts'
+import { ChangeSettings } from './change-settings.tsx'
 
 type All = NonNullable<ReturnType<typeof useCluster>['data']>
 
-/** The cluster's rules, and the ends of its certificates. The command line changes them. */
+/** The cluster's rules, and the ends of its certificates. */
 export function Cluster() {
   const all = useCluster()
   return (
@@ -28,7 +31,11 @@ export function Cluster() {
                 <dt>Largest package of a module</dt>
                 <dd>{cluster.module_upload_max_size_mb} MB</dd>
               </dl>
-              <ChangedWith commands={[putting('/v1/cluster', 'module_upload_max_size_mb', 64)]} />
+              <ChangeSettings
+                title="Change the rules for engines and modules…"
+                settings={enginesOf(cluster)}
+                send={(body) => api.updateCluster({ body })}
+              />
             </Card>
           </div>
         )}
@@ -37,24 +44,22 @@ export function Cluster() {
   )
 }
 
-/** The command for one setting. */
-function putting(path: string, setting: string, value: number): string {
-  return `fairlead api PUT ${path} -d '{"${setting}": ${value}}'`
-}
-
-/** Names the commands: nothing is changed here. */
-function ChangedWith({ commands: [first, second] }: { readonly commands: readonly [string, string?] }) {
-  return (
-    <p className="muted below-settings">
-      Changed with the command line, for example <code>{first}</code>
-      {second !== undefined && (
-        <>
-          {' '}
-          and <code>{second}</code>
-        </>
-      )}
-    </p>
-  )
+function enginesOf(cluster: All['cluster']): readonly Setting[] {
+  const { unsound_engines_allowed: isUnsoundAllowed, module_upload_max_size_mb: largest } = cluster
+  return [
+    {
+      name: 'unsound_engines_allowed',
+      label: 'Builds through which clients can run code may be started',
+      value: isUnsoundAllowed,
+    },
+    {
+      name: 'module_upload_max_size_mb',
+      label: 'Largest package of a module, in MB',
+      value: largest,
+      min: 1,
+      max: 1_024,
+    },
+  ]
 }
 
 /** A certificate that ends earlier needs a person. */
@@ -80,7 +85,10 @@ function Certificates({
           <Lasts pem={authority} />
         </dd>
       </dl>
-      <ChangedWith commands={['fairlead certificates set proxy --cert-file cert.pem --key-file key.pem']} />
+      <p className="muted below-settings">
+        A certificate of your own, with the command line:{' '}
+        <code>fairlead certificates set proxy --cert-file cert.pem --key-file key.pem</code>
+      </p>
     </Card>
   )
 }
@@ -122,12 +130,71 @@ function SignIn({ cluster, policy }: Pick<All, 'cluster' | 'policy'>) {
         <dt>Requests with name and password instead of a token</dt>
         <dd>{cluster.control_plane_basic_authentication ? 'are taken' : 'are refused'}</dd>
       </dl>
-      <ChangedWith
-        commands={[
-          putting('/v1/cluster', 'password_min_length', 12),
-          putting('/v1/cluster/policy', 'login_lockout_threshold', 5),
-        ]}
+      <ChangeSettings
+        title="Change the rules for passwords…"
+        settings={passwordsOf(cluster)}
+        send={(body) => api.updateCluster({ body })}
+      />
+      <ChangeSettings
+        title="Change when users are locked…"
+        settings={lockoutOf(policy)}
+        send={(body) => api.updatePolicy({ body })}
       />
     </Card>
   )
+}
+
+function passwordsOf(cluster: All['cluster']): readonly Setting[] {
+  return [
+    {
+      name: 'password_min_length',
+      label: 'Characters of a password, at least',
+      value: cluster.password_min_length,
+      min: 8,
+      max: 256,
+    },
+    {
+      name: 'password_complexity',
+      label: 'Passwords need letters of both cases, a digit and another character',
+      value: cluster.password_complexity,
+    },
+    {
+      name: 'password_expiration_duration',
+      label: 'Days until a password expires; present ones, too (0: never)',
+      value: cluster.password_expiration_duration,
+      min: 0,
+      max: 36_500,
+    },
+    {
+      name: 'control_plane_basic_authentication',
+      label: 'Requests may have name and password instead of a token',
+      value: cluster.control_plane_basic_authentication,
+    },
+  ]
+}
+
+function lockoutOf(policy: All['policy']): readonly Setting[] {
+  return [
+    {
+      name: 'login_lockout_threshold',
+      label: 'Wrong passwords in a row that lock a user (0: never)',
+      value: policy.login_lockout_threshold,
+      min: 0,
+      max: 1_000,
+    },
+    {
+      name: 'login_lockout_duration',
+      label: 'Seconds for which it is locked (0: until an admin sets a new password)',
+      value: policy.login_lockout_duration,
+      min: 0,
+      max: 31_536_000,
+    },
+    {
+      name: 'login_lockout_counter_reset_after',
+      label: 'Seconds after which wrong passwords are forgotten',
+      value: policy.login_lockout_counter_reset_after,
+      min: 1,
+      max: 31_536_000,
+    },
+  ]
 }

@@ -33,7 +33,7 @@ export const databaseColumns: readonly Column<DatabaseRow>[] = [
   { name: 'Status', wraps: true, cell: (row) => <Status {...row} /> },
   { name: 'Runs', wraps: true, cell: ({ database }) => servingOf(database) },
   { name: 'Can go to', cell: (row) => <Goes {...row} /> },
-  { name: 'Groups', number: true, room: 'medium', cell: ({ database }) => groupsOf(database) },
+  { name: 'Shards', number: true, room: 'medium', cell: ({ database }) => groupsOf(database) },
   { name: 'Memory', number: true, wraps: true, cell: (row) => <Memory {...row} /> },
   {
     name: 'Requests/s',

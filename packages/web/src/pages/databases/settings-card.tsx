@@ -10,28 +10,12 @@ import { Card } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { SettingsList } from '../../parts/settings-list.tsx'
 import { persistenceOf, rulesOf } from '../../words/describe-persistence.ts'
-import { bytes, fullTime, plural } from '../../words/format.ts'
-
-const evictions: Readonly<Record<Database['eviction_policy'], string>> = {
-  noeviction: 'nothing: writes are refused when the memory is full',
-  'allkeys-lru': 'keys that were not used for the longest time',
-  'allkeys-lfu': 'keys that are used the least',
-  'allkeys-random': 'any keys',
-  'volatile-lru': 'keys with a time to live that were not used for the longest time',
-  'volatile-lfu': 'keys with a time to live that are used the least',
-  'volatile-random': 'any keys with a time to live',
-  'volatile-ttl': 'keys whose time to live ends first',
-}
-const evictionNames = Object.keys(evictions) as readonly Database['eviction_policy'][]
-
-/** Uses the same text everywhere, with the name in the API and command line. */
-function sayEviction(policy: Database['eviction_policy']): string {
-  return `${policy}: ${evictions[policy]}`
-}
+import { evictionIn, evictionNames, sayEviction } from '../../words/eviction.ts'
+import { bytes, count, fullTime } from '../../words/format.ts'
 
 const modes: Readonly<Record<Database['tls_mode'], string>> = {
-  enabled: 'TLS, and nothing else',
-  disabled: 'plain, without TLS',
+  enabled: 'clients speak TLS, and nothing else',
+  disabled: 'none: clients speak without it',
 }
 
 /** Settings of the database. Memory and eviction can change while it serves; the rest is fixed. */
@@ -47,12 +31,12 @@ export function SettingsCard({ database }: { readonly database: Database }) {
   const rules = rulesOf(database)
   const rows: readonly (readonly [string, string])[] = [
     ['Memory for clients', memory === 0 ? 'without a limit' : bytes(memory)],
-    ['When it is full, it drops', sayEviction(eviction)],
-    ['Copies', replication ? 'each group has a replica' : 'none: a group has one process'],
-    ['Groups', `${plural(groups, 'group')}${isCluster ? '; clients speak the cluster protocol' : ''}`],
-    ['Kept on disk', persistenceOf(database)],
+    ['Eviction, when it is full', sayEviction(eviction)],
+    ['Shards', `${count(groups)}${isCluster ? '; clients speak the cluster protocol' : ''}`],
+    ['Replicas', replication ? 'one for each shard' : 'none'],
+    ['Persistence', persistenceOf(database)],
     ...(rules === '' ? [] : [['Snapshots', rules] as const]),
-    ['Clients speak', modes[database.tls_mode]],
+    ['TLS', modes[database.tls_mode]],
     ['Modules', database.module_list.map(sayModule).join(', ') || 'none'],
     ['Created', fullTime(database.created_time)],
   ]
@@ -75,7 +59,7 @@ function Change({ database }: { readonly database: Database }) {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
     const mebibytes = Number(form.get('memory'))
-    const chosen = evictionNames.find((one) => one === form.get('eviction'))
+    const chosen = evictionIn(String(form.get('eviction')))
     change.mutate({
       ...(mebibytes !== memory / MIB && { memory_size: Math.round(mebibytes * MIB) }),
       ...(chosen !== undefined && chosen !== eviction && { eviction_policy: chosen }),
@@ -88,7 +72,7 @@ function Change({ database }: { readonly database: Database }) {
         <input name="memory" type="number" min={0} step="any" required defaultValue={memory / MIB} />
       </label>
       <label>
-        When it is full, it drops
+        Eviction, when it is full
         <select name="eviction" defaultValue={eviction}>
           {evictionNames.map((one) => (
             <option key={one} value={one}>

@@ -21,7 +21,8 @@ export function Targets({ database, chosen, choose }: TargetsProps) {
   const others = all.filter(({ current }) => !current)
   const first =
     others.find(({ possible, recommended }) => possible && recommended) ??
-    others.find(({ possible }) => possible)
+    // Where the present build is the best, a person has to choose.
+    (current?.recommended === true ? undefined : others.find(({ possible }) => possible))
   const isChosen = chosen !== ''
   useEffect(() => {
     if (!isChosen && first !== undefined) choose(nameOfRuns(first))
@@ -44,7 +45,10 @@ export function Targets({ database, chosen, choose }: TargetsProps) {
             <Choice
               {...{ chosen, choose, value: 'same' }}
               label={runsOf(database)}
-              hint={{ ...sayHoles(current?.known_holes ?? []), praise: 'the same build, new processes' }}
+              hint={{
+                ...sayHoles(current?.known_holes ?? []),
+                praise: `the same build, new processes${current?.recommended === true ? '; nothing better is here' : ''}`,
+              }}
             />
             <Impossible targets={others.filter(({ possible }) => !possible)} />
           </div>

@@ -1,0 +1,38 @@
+import type { Body, operations } from '@fairlead/api'
+import { fieldsOf, persistenceIn } from './describe-persistence.ts'
+import { evictionIn } from './eviction.ts'
+import { bytes } from './format.ts'
+
+const MIB = 1 << 20
+
+/** The request for a new database, as its form was filled. What is empty is left to the server. */
+export function creationOf(form: FormData): Body<typeof operations.createDatabase> {
+  const read = (name: string) => String(form.get(name) ?? '')
+  const eviction = evictionIn(read('eviction'))
+  const modules = form.getAll('module').map((name) => ({ module_name: String(name) }))
+  const shards = Number(read('shards'))
+  const knowsShards = form.has('cluster-protocol')
+  return {
+    name: read('name'),
+    memory_size: Number(read('memory')) * MIB,
+    shards_count: shards,
+    ...((shards > 1 || knowsShards) && { sharding: true }),
+    ...(knowsShards && { oss_cluster: true }),
+    replication: read('replicas') === '1',
+    ...fieldsOf(persistenceIn(read('persistence'))),
+    ...(eviction !== undefined && { eviction_policy: eviction }),
+    ...(form.has('tls') && { tls_mode: 'enabled' }),
+    ...(read('port') !== '' && { port: Number(read('port')) }),
+    ...(read('password') !== '' && { authentication_engine_pass: read('password') }),
+    ...(modules.length > 0 && { module_list: modules }),
+    ...(form.has('engine') && { engine_version: read('engine') }),
+  }
+}
+
+/** What a number of replicas costs, and what it saves. */
+export function sayReplicas(replicas: string, mebibytes: number): string {
+  const memory = Number.isFinite(mebibytes) && mebibytes > 0 ? mebibytes * MIB : 0
+  return replicas === '1'
+    ? `takes ${memory === 0 ? 'as much memory' : bytes(memory)} again; when a primary dies, its replica takes over`
+    : 'when a primary dies, its data are away until it has started again, with what was on disk'
+}
