@@ -21,7 +21,7 @@ describe.skipIf(chromiumHere() === null)('in a browser a person', () => {
   test('signs in with a password, and with no other', async () => {
     const { page } = here
     await signIn(page, 'admin', 'not-the-password')
-    await page.getByRole('alert').getByText('invalid_credentials').waitFor()
+    await page.locator('[data-code=invalid_credentials]').waitFor()
     await signIn(page, 'admin', adminPassword)
     await heading(page, 'Overview')
     await page.locator('[data-live=live]').waitFor()

@@ -27,7 +27,7 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
 
   test('a user signs in with its password, and with no other', async () => {
     await signIn(page, 'admin', 'not-the-password')
-    await page.getByRole('alert').getByText('invalid_credentials').waitFor()
+    await page.locator('[data-code=invalid_credentials]').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await signIn(page, 'admin', adminPassword)
     await heading(page, 'Overview')

@@ -93,7 +93,7 @@ describe.skipIf(chromiumHere() === null)('a session that ends on the page of an 
       await answer
       const alert = tab.getByRole('alert')
       await alert.waitFor()
-      return alert.innerText()
+      return `${await alert.getAttribute('data-code')} ${await alert.innerText()}`
     }
     const wrong = await refusal('not-the-password')
     for (let tries = 1; tries < 5; tries += 1) await refusal('not-the-password')
@@ -110,7 +110,7 @@ describe.skipIf(chromiumHere() === null)('a session that ends on the page of an 
     await fairlead.server.start()
     await endSession()
     await signIn(page, 'mia', old)
-    await page.getByRole('alert').getByText('password_expired').waitFor()
+    await page.locator('[data-code=password_expired]').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.getByLabel('New password').fill('short')
     const enter = page.getByRole('button', { name: /^Change the password/ })

@@ -83,7 +83,7 @@ describe.skipIf(chromiumHere() === null)('a user who may only look, in a browser
       .getByRole('alert')
       .getByText(/lack the permission [a-z_]+/)
       .waitFor()
-    await order.getByRole('alert').getByText('forbidden').waitFor()
+    expect(await order.getByRole('alert').getAttribute('data-code')).toBe('forbidden')
     await order.getByRole('button', { name: 'Resume' }).waitFor()
     expect(await phaseNow()).toBe('ready')
     await page.unrouteAll({ behavior: 'ignoreErrors' })

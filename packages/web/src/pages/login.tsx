@@ -43,8 +43,19 @@ export function Login({ isBack, onDone }: { readonly isBack: boolean; readonly o
         <button type="submit" className="button button-main" disabled={enter.isPending}>
           {isExpired ? 'Change the password and sign in' : 'Sign in'}
         </button>
+        <Help />
       </form>
     </main>
+  )
+}
+
+/** The place of the first password, and the way to a new one. */
+function Help() {
+  return (
+    <p className="muted">
+      The first start of the server printed the password of <b>admin</b>, once, where it was started. Lost? On
+      that machine, <code>fairlead users reset-password admin</code> makes a new one. Others ask an admin.
+    </p>
   )
 }
 

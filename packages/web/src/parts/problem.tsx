@@ -1,21 +1,31 @@
 import { ApiError, type ErrorObstacle } from '@fairlead/api'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { useIsStale } from '../live/live-state.ts'
 
-/** The server's refusal word for word, with each obstacle. */
+/**
+ * The server's refusal word for word, with each obstacle. Of a sign-in or a missing permission, the sentence
+ * is enough: a code adds nothing, and another try has the same answer.
+ */
 export function Problem({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
-  const isOurs = error instanceof ApiError
-  const obstacles = isOurs ? error.obstacles : []
+  const refusal = error instanceof ApiError ? error : null
+  const isPlain = refusal?.status === 401 || refusal?.status === 403
   return (
-    <div className="problem" role="alert">
-      {obstacles.length > 0 ? (
-        <Obstacles obstacles={obstacles} />
+    <div className="problem" role="alert" data-code={refusal?.code}>
+      {refusal !== null && refusal.obstacles.length > 0 ? (
+        <Obstacles obstacles={refusal.obstacles} />
       ) : (
         <p>
-          {isOurs ? error.message : 'The server did not answer.'} {isOurs && <code>{error.code}</code>}
+          {refusal?.message ?? 'The server did not answer.'}
+          {refusal !== null && !isPlain && (
+            <>
+              {' '}
+              <code>{refusal.code}</code>
+            </>
+          )}
         </p>
       )}
-      {retry !== undefined && (
+      {retry !== undefined && !isPlain && (
         <button type="button" className="button" onClick={retry}>
           Try again
         </button>
@@ -37,7 +47,7 @@ export function Obstacles({ obstacles }: { readonly obstacles: readonly ErrorObs
   )
 }
 
-/** Shows an answer's content once it is there, and keeps it when a later query fails. */
+/** Shows an answer's content once it is there, and keeps it when a later query fails or nothing answers. */
 export function Answer<T>(props: {
   readonly of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>
   /** Expected height in pixels, so that nothing moves. */
@@ -45,7 +55,10 @@ export function Answer<T>(props: {
   readonly children: (data: T) => ReactNode
 }) {
   const { data, error, refetch } = props.of
+  const isStale = useIsStale()
   if (data !== undefined) return props.children(data)
+  // Each try begins anew: it would be loading for as long as the server is away.
+  if (isStale) return <p className="muted">Not known: the console cannot see the server</p>
   if (error !== null) return <Problem error={error} retry={() => void refetch()} />
   return <div className="skeleton" aria-hidden="true" style={{ minHeight: props.height ?? 120 }} />
 }

@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
 import { useMay } from '../../live/permissions.ts'
 import { useRoles, useUsers } from '../../live/queries.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
@@ -50,11 +51,7 @@ export function Access() {
           Roles
         </Link>
       )}
-      {may('create_new_user') && (
-        <Link href="/access/new" className="button button-main">
-          New user
-        </Link>
-      )}
+      {may('create_new_user') && <ButtonLink to="/access/new">New user</ButtonLink>}
     </>
   )
   return (

@@ -7,6 +7,7 @@ import { useActionsOf, useSeries, useShards } from '../../live/queries.ts'
 import { useDatabaseByName } from '../../live/use-database-by-name.ts'
 import { useLosses } from '../../live/use-losses.ts'
 import { ActionLines } from '../../parts/action-lines.tsx'
+import { ButtonLink } from '../../parts/button-link.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { Answer, Problem } from '../../parts/problem.tsx'
@@ -101,11 +102,7 @@ function Buttons({ database }: { readonly database: Database }) {
       </Link>
     )
   if (!may('update_bdb_with_action', uid)) return null
-  return (
-    <Link href={`/databases/${uid}/upgrade`} className="button button-main">
-      Upgrade…
-    </Link>
-  )
+  return <ButtonLink to={`/databases/${uid}/upgrade`}>Upgrade…</ButtonLink>
 }
 
 const rows = [
@@ -127,7 +124,8 @@ function NowCard({ uid }: { readonly uid: number }) {
     points,
     rows.map(({ name }) => name),
   )
-  const about = span === null ? 'nothing measured yet' : `last ${span}`
+  // Without an answer, it is not known whether anything was measured.
+  const about = data === undefined ? '' : span === null ? 'nothing measured yet' : `last ${span}`
   return (
     <Card title="Now" beside={<span className="muted">{about}</span>}>
       <dl className="now">

@@ -1,5 +1,4 @@
 import type { Action, Database } from '@fairlead/api'
-import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
 import {
   type DatabasesQuery,
@@ -9,6 +8,7 @@ import {
   useLastStats,
 } from '../../live/queries.ts'
 import { usePage, useQueryState } from '../../live/use-query-state.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
@@ -40,11 +40,7 @@ export function Databases() {
   const actions = useKnownActions(mayAsk)
   // Waits for data that would move the columns.
   const isWhole = !mayAsk || actions.data !== undefined || actions.error !== null
-  const create = may('create_bdb') && (
-    <Link href="/databases/new" className="button button-main">
-      New database
-    </Link>
-  )
+  const create = may('create_bdb') && <ButtonLink to="/databases/new">New database</ButtonLink>
   return (
     <Page title="Databases" actions={create}>
       <Filters />

@@ -1,5 +1,5 @@
-import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
 import { Card } from '../../parts/page.tsx'
 
 /** The page of an empty cluster, with one button. */
@@ -14,9 +14,7 @@ export function FirstDatabase() {
         that nothing was lost. To see an upgrade at once, choose an older build in the form.
       </p>
       {may('create_bdb') ? (
-        <Link href="/databases/new" className="button button-main">
-          Create a database
-        </Link>
+        <ButtonLink to="/databases/new">Create a database</ButtonLink>
       ) : (
         <p className="muted">Your roles lack create_bdb: ask an admin for a first database.</p>
       )}

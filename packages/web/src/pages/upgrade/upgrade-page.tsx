@@ -4,6 +4,7 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { api } from '../../live/api.ts'
 import { serverNow } from '../../live/clock.ts'
+import { useIsStale } from '../../live/live-state.ts'
 import { useMay } from '../../live/permissions.ts'
 import {
   requestOf,
@@ -116,12 +117,13 @@ interface DryRunProps {
 
 function DryRun({ uid, isMain, isReady, isRunning, run }: DryRunProps) {
   const isAllowed = useMay()('update_bdb_with_action', uid)
+  const isStale = useIsStale()
   return (
     <div className="run">
       <button
         type="button"
         className={`button ${isMain ? 'button-main' : ''}`}
-        disabled={!isReady || isRunning || !isAllowed}
+        disabled={!isReady || isRunning || !isAllowed || isStale}
         onClick={run}
       >
         {isRunning ? 'Starting the new version…' : 'Dry run'}
