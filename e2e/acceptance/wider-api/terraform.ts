@@ -96,7 +96,8 @@ export const terraform: readonly Replay[] = [
       data_persistence: 'aof',
       aof_policy: 'appendfsync-every-sec',
       oss_cluster: false,
-      shard_list: [expect.any(Number), expect.any(Number)],
+      replication: true, // not sent: Fairlead's default
+      shard_list: Array(4).fill(expect.any(Number)),
       crdt: false,
     },
   },

@@ -246,7 +246,12 @@ describe('a database', () => {
     [{ tls_mode: 'required' }, 400, 'invalid_request', /tls_mode: must be one of enabled, disabled/],
     [{ sharding: false, shards_count: 3 }, 400, 'conflicting_fields', /shards_count.*sharding/],
     [{ shards_count: 65 }, 400, 'invalid_request', /shards_count/],
-    [{ aof_policy: 'appendfsync-always' }, 400, 'conflicting_fields', /aof_policy needs/],
+    [
+      { aof_policy: 'appendfsync-always', data_persistence: 'disabled' },
+      400,
+      'conflicting_fields',
+      /aof_policy needs/,
+    ],
   ]
   for (const [fields, status, code, message] of refusals) {
     test(`is refused with ${JSON.stringify(fields)}`, async () => {
