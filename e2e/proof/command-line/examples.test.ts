@@ -25,8 +25,15 @@ beforeAll(async () => {
   here = commandLine({ FAIRLEAD_CONFIG: join(folder, 'none'), FAIRLEAD_HOME: fairlead.home })
   away = commandLine({ FAIRLEAD_CONFIG: join(folder, 'eve'), FAIRLEAD_HOME: join(folder, 'nowhere') })
   const create = ['db', 'create', '--memory', '100MiB', '--engine']
-  await here.run([...create, build('redis', '7.0'), 'orders', '--replication'])
-  await here.run([...create, build('valkey', '8.0'), 'cache'])
+  await here.run([...create, build('redis', '7.0'), 'orders'])
+  await here.run([
+    ...create,
+    build('valkey', '8.0'),
+    'cache',
+    '--no-replication',
+    '--persistence',
+    'disabled',
+  ])
   const eve = ['users', 'create', 'eve', '--role', 'cluster_viewer', '--password-stdin']
   expect(await here.run(eve, 'a-password-of-eve')).toMatchObject({ code: 0 })
 })
@@ -94,20 +101,8 @@ test('5 and 9: upgrade, asked about and watched; then roll it back', async () =>
 })
 
 test('6: in CI, a line of JSON for each that happens', async () => {
-  const args = [
-    'db',
-    'upgrade',
-    'cache',
-    '--to',
-    'valkey-8.1',
-    '--rollback-window',
-    '0',
-    '--yes',
-    '--wait',
-    'finalized',
-    '-o',
-    'jsonl',
-  ]
+  const upgrade = ['db', 'upgrade', 'cache', '--to', 'valkey-8.1', '--rollback-window', '0']
+  const args = [...upgrade, '--yes', '--wait', 'finalized', '-o', 'jsonl']
   const { code, stdout, stderr } = await here.run(args)
   expect([code, stderr]).toEqual([0, ''])
   const lines = stdout
@@ -125,7 +120,7 @@ test('6: in CI, a line of JSON for each that happens', async () => {
 })
 
 test('7 and 10: Ctrl-C leaves it running, and the status says that it waits for a person', async () => {
-  const upgrade = [...upgradeOrders, '--supervised', '--yes']
+  const upgrade = [...upgradeOrders, '--supervised', '--rollback-window', '0', '--yes']
   const ended = await onTerminal(here, upgrade, 130, [['waits for you', '\u0003']])
   await golden(ended, '07-ctrl-c-leaves-it-running')
   expect(await running()).toMatchObject([{ phase: 'ready' }])

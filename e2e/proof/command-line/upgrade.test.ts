@@ -173,10 +173,13 @@ test('Ctrl-C ends the watching and not the upgrade, as does the end of a wait; w
 })
 
 test('several are planned first and asked about once; what a person answers on a terminal counts', async () => {
-  const session = line.onTerminal(['db', 'upgrade', 'orders', 'cache', '--to', pair.to, '--no-wait'], {
-    columns: 100,
-    rows: 40,
-  })
+  const session = line.onTerminal(
+    ['db', 'upgrade', 'orders', 'cache', '--to', pair.to, '--rollback-window', '0', '--no-wait'],
+    {
+      columns: 100,
+      rows: 40,
+    },
+  )
   await session.type('[y/N]', 'y\n')
   expect(await session.ended).toBe(0)
   const shown = stripVTControlCharacters(session.shown()).replaceAll('\r', '')
