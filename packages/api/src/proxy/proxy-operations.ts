@@ -21,6 +21,8 @@ export const EndpointSpec = closed({
   /** Address for clients. */
   host: Type.String(),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+  /** More addresses for clients, with the same port. Changes affect no open connection. */
+  also: Type.Optional(Type.Array(Type.String())),
   /** The primary. A new one gets all connections, like with `switchEndpoint`. */
   upstream: Address,
   /**
@@ -39,6 +41,10 @@ export const EndpointSpec = closed({
 })
 export type EndpointSpec = Static<typeof EndpointSpec>
 
+/** An address where an endpoint cannot listen, and retries. */
+export const MissingAddress = Type.Object({ host: Type.String(), why: Type.String() })
+export type MissingAddress = Static<typeof MissingAddress>
+
 /** State of an endpoint; counters begin with the endpoint. */
 export const EndpointReport = Type.Object({
   id: Type.String(),
@@ -49,6 +55,8 @@ export const EndpointReport = Type.Object({
   /** `held`: nothing is forwarded (to some group) until a switch, release or deadline. `failed`: see why. */
   state: Type.Enum(['serving', 'held', 'failed']),
   why: Type.String(),
+  /** Addresses of `also`; absent: none. */
+  missing: Type.Optional(Type.Array(MissingAddress)),
   connections: Type.Integer(),
   /** Requests forwarded since the proxy started. */
   commands: Type.Integer(),

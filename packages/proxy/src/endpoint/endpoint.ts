@@ -38,7 +38,7 @@ import type { TapePart } from '../traffic/recording.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
 /** One address for the clients of a database, and their connections. */
-export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
+export interface Endpoint extends AsyncDisposable, Pick<Listener, 'listenAlso' | 'renewTls'> {
   /** Spec of the endpoint, with its present upstreams. */
   readonly wanted: EndpointSpec
   /** Sets the shards' addresses. A sharded endpoint follows a moved slot only to one of these. */
@@ -87,7 +87,7 @@ export interface HoldTimes {
 }
 
 /** State of an open endpoint. Held: some of its clients are. */
-export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & {
+export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why' | 'missing'> & {
   readonly isHeld: boolean
   readonly traffic: Count & { readonly since: number }
 }
@@ -155,6 +155,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
         times.leavesSilent === true ? noQuiescence : await upstream.calm(times.calmMs ?? drainOf(times))
       return calm.long > 0 ? notBegun(calm) : withCut(await upstream.hold(times), calm)
     },
+    listenAlso: listener.listenAlso,
     renewTls: listener.renewTls,
     switchTo: (address, _, others, generation) => upstream.switchTo(address, others, generation),
     release: (_, hasFailed) => upstream.release(hasFailed),

@@ -1,15 +1,16 @@
-import { createServer, type Server, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { type EndpointSpec, Refusal } from '@fairlead/api/of-proxies'
 import { awaitHello, createTlsDoor, messageOf, tlsForClients } from '@fairlead/engine'
 import { addressText } from './address-text.ts'
 import type { Share } from './admission.ts'
+import { type Doors, ofSockets, openDoors } from './doors.ts'
 import type { Strangers } from './strangers.ts'
 
 type Tls = NonNullable<EndpointSpec['tls']>
 
 /** One port and its clients. The owner closes admitted clients first, and then disposes of it. */
-export interface Listener extends AsyncDisposable {
+export interface Listener extends Doors {
   /** New clients get this certificate; present ones stay connected. No effect without TLS. */
   renewTls(tls: Tls): void
 }
@@ -29,7 +30,6 @@ interface Handshaking extends ConnectionSlots {
   readonly onStranger: (socket: Socket, why: string) => void
 }
 
-const BACKLOG = 4_096
 /** A client whose handshake takes longer is closed. */
 const HANDSHAKE_MS = 5_000
 
@@ -43,32 +43,22 @@ export async function listen(
   admit: Admit,
   onStranger: (socket: Socket, why: string) => void,
 ): Promise<Listener> {
-  const ofSockets = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 300_000 }
   const tlsServer =
     wanted.tls === null
       ? null
       : createTlsServer({ ...ofSockets, ...tlsForClients(wanted.tls), handshakeTimeout: HANDSHAKE_MS })
   const strangers = new Set<Socket>()
-  const server = createServer(
-    ofSockets,
+  const accept =
     tlsServer === null
       ? admit
-      : watchHandshakes(tlsServer, strangers, { ...options, wanted, admit, onStranger }),
-  )
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen(
-    { host: wanted.host, port: wanted.port, backlog: BACKLOG, reusePort: options.reusePort },
-    () => resolve(),
-  )
-  await promise
-  server.off('error', reject)
-  server.on('error', () => undefined)
+      : watchHandshakes(tlsServer, strangers, { ...options, wanted, admit, onStranger })
+  const doors = await openDoors(wanted, options.reusePort, accept)
   return {
     renewTls: (tls) => tlsServer?.setSecureContext(tlsForClients(tls)),
+    listenAlso: doors.listenAlso,
     async [Symbol.asyncDispose]() {
       for (const socket of strangers) socket.destroy()
-      await closeServer(server)
+      await doors[Symbol.asyncDispose]()
     },
   }
 }
@@ -151,10 +141,4 @@ export function rejectConnection(socket: Socket): void {
     .on('error', () => undefined)
     .end('-ERR max number of clients reached\r\n')
     .destroySoon()
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  server.close(() => resolve())
-  await promise
 }

@@ -132,11 +132,11 @@ async function switchTo(
 const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as const
 
 /**
- * True if connections may stay: another upstream moves them, a new certificate is for new clients, and the
- * Sentinel answerer does not concern them.
+ * True if connections may stay: another upstream moves them, a new certificate and further addresses are for
+ * new clients, and the Sentinel answerer does not concern them.
  */
 function servesAlike(before: EndpointSpec, after: EndpointSpec): boolean {
-  const own = ({ upstream: _, name: __, replicas: ___, shards, tls, ...rest }: EndpointSpec) => {
+  const own = ({ upstream: _, name: __, replicas: ___, also: ____, shards, tls, ...rest }: EndpointSpec) => {
     // Compares the ranges of the groups, not their addresses.
     const groupOf = (at: Address) => shards?.findIndex(({ upstream }) => isSameAddress(upstream, at))
     const ranges = shards?.map(({ first, last, upstream }) => [first, last, groupOf(upstream)]) ?? null

@@ -20,6 +20,8 @@ import { createWantedEndpoints, type WantedEndpoints } from './wanted-endpoints.
 import { readWanted } from './wanted-file.ts'
 
 const LISTEN_AGAIN_MS = 500
+/** An address may come later, perhaps for all endpoints. */
+const LISTEN_ALSO_AGAIN_MS = 3_000
 
 interface ProxyOptions {
   readonly home: string
@@ -74,11 +76,15 @@ export async function createProxy(options: ProxyOptions): Promise<AsyncDisposabl
   stack.defer(() => runExclusive(async () => undefined))
 
   for (const id of wanted.keys()) await endpoints.start(id)
+  const again = (which: () => Iterable<string>, everyMs: number) => {
+    const timer = setInterval(() => {
+      for (const id of which()) void runExclusive(() => endpoints.start(id))
+    }, everyMs)
+    stack.defer(() => clearInterval(timer))
+  }
   // The former process may still have a port.
-  const timer = setInterval(() => {
-    for (const id of endpoints.failed()) void runExclusive(() => endpoints.start(id))
-  }, LISTEN_AGAIN_MS)
-  stack.defer(() => clearInterval(timer))
+  again(endpoints.failed, LISTEN_AGAIN_MS)
+  again(endpoints.incomplete, LISTEN_ALSO_AGAIN_MS)
   const sentinelAt = options.sentinel
   const handlers = createProxyHandlers({ endpoints, saving, runExclusive, sentinel, sentinelAt, log })
   const fence = await openFence(join(home, 'epochs.json'), log)

@@ -3,6 +3,7 @@ import { messageOf } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { whyItCannotListen } from '../listen/why-it-cannot-listen.ts'
 import type { EndpointHost, HostedEndpoint } from '../workers/endpoint-host.ts'
+import { createFurtherAddresses } from './further-addresses.ts'
 
 /** The endpoints that a proxy should serve, the open ones, and reasons for the others. */
 export interface WantedEndpoints extends AsyncDisposable {
@@ -11,12 +12,17 @@ export interface WantedEndpoints extends AsyncDisposable {
   get(id: string): HostedEndpoint | undefined
   /** Returns the open endpoint; throws Refusal not_found with the reason if it is not open. */
   find(id: string): HostedEndpoint
-  /** Opens a wanted endpoint that is not open. Never rejects: `whyNot` returns the error. */
+  /**
+   * Opens a wanted endpoint that is not open, and listens at exactly its further addresses. Never rejects:
+   * `whyNot` returns the error.
+   */
   start(id: string): Promise<void>
   /** Closes the endpoint with its connections, if open. */
   stop(id: string): Promise<void>
   /** Returns the wanted endpoints that could not be opened. */
   failed(): Iterable<string>
+  /** Returns the open endpoints that cannot listen at some of their further addresses. */
+  incomplete(): Iterable<string>
   whyNot(id: string): string | undefined
   /** Reports the endpoint's state, and why it is not open. Throws Refusal not_found if it is not wanted. */
   report(id: string): Promise<EndpointReport>
@@ -32,6 +38,14 @@ export function createWantedEndpoints(
 ): WantedEndpoints {
   const open = new Map<string, HostedEndpoint>()
   const failures = new Map<string, Failure>()
+  const further = createFurtherAddresses(log)
+  const openNew = async (id: string, spec: EndpointSpec) => {
+    const endpoint = await host.open(id, spec)
+    open.set(id, endpoint)
+    failures.delete(id)
+    log('endpoint listens', { id, port: spec.port })
+    return endpoint
+  }
   return {
     wanted,
     get: (id) => open.get(id),
@@ -43,11 +57,10 @@ export function createWantedEndpoints(
     },
     async start(id) {
       const spec = wanted.get(id)
-      if (spec === undefined || open.has(id)) return
+      if (spec === undefined) return
       try {
-        open.set(id, await host.open(id, spec))
-        failures.delete(id)
-        log('endpoint listens', { id, port: spec.port })
+        const endpoint = open.get(id) ?? (await openNew(id, spec))
+        await further.listen(id, spec, endpoint)
       } catch (cause) {
         const why = await whyItCannotListen(spec, cause)
         const error = messageOf(cause)
@@ -59,35 +72,45 @@ export function createWantedEndpoints(
       const endpoint = open.get(id)
       open.delete(id)
       failures.delete(id)
+      further.forget(id)
       await endpoint?.[Symbol.asyncDispose]()
     },
     failed: () => failures.keys(),
+    incomplete: further.incomplete,
     whyNot: (id) => failures.get(id)?.why,
     async report(id) {
       const endpoint = open.get(id)
       if (endpoint === undefined) return reportUnopened(id, wanted.get(id), failures.get(id)?.why)
       const { isHeld, traffic: _, ...rest } = await endpoint.report()
-      return { id, ...rest, state: isHeld ? 'held' : 'serving', why: '' }
+      const missing = further.missingOf(id)
+      return {
+        id,
+        ...rest,
+        state: isHeld ? 'held' : 'serving',
+        why: '',
+        ...(missing.length > 0 && { missing: [...missing] }),
+      }
     },
     async traffic() {
       const views = await Promise.all(
         [...open].map(async ([id, endpoint]) => ({ id, ...(await endpoint.report()) })),
       )
-      return views
-        .filter(({ connections, commands }) => connections + commands > 0)
-        .map(({ id, connections, traffic: { commands, latencies, ...rest } }) => ({
-          id,
-          connections,
-          requests: commands,
-          latencies: [...latencies],
-          ...rest,
-          latencyUs: Math.round(rest.latencyUs),
-        }))
+      return views.flatMap(trafficOf)
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))
     },
   }
+}
+
+type View = Awaited<ReturnType<HostedEndpoint['report']>> & { readonly id: string }
+
+/** Returns the traffic of an endpoint that has, or had, a client. */
+function trafficOf({ id, connections, commands, traffic }: View): Traffic[] {
+  if (connections + commands === 0) return []
+  const { commands: requests, latencies, ...rest } = traffic
+  const latencyUs = Math.round(rest.latencyUs)
+  return [{ id, connections, requests, latencies: [...latencies], ...rest, latencyUs }]
 }
 
 interface Failure {

@@ -88,6 +88,7 @@ export async function openShardedEndpoint(
     isHeld: (slot) => concerned(slot).every(({ isHeld }) => isHeld),
     know: addresses.know,
     forgetScripts: scripts.forget,
+    listenAlso: listener.listenAlso,
     renewTls: listener.renewTls,
     clients: (query) => listClients(clientsIn(routers), query),
     report: () => ({

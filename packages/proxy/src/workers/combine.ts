@@ -1,4 +1,10 @@
-import type { ClientList, HoldResult, SwitchResult, TakenScripts } from '@fairlead/api/of-proxies'
+import type {
+  ClientList,
+  HoldResult,
+  MissingAddress,
+  SwitchResult,
+  TakenScripts,
+} from '@fairlead/api/of-proxies'
 import type { EndpointView } from '../endpoint/endpoint.ts'
 import { firstNotDrained } from '../handover/first-not-drained.ts'
 import type { TapePart } from '../traffic/recording.ts'
@@ -73,6 +79,11 @@ export function combineScripts(parts: readonly TakenScripts[]): TakenScripts {
     flushed: parts.some(({ flushed }) => flushed),
     scripts: [...new Set(parts.flatMap(({ scripts }) => scripts))],
   }
+}
+
+/** Combines addresses where some worker cannot listen, each once. */
+export function combineMissing(parts: readonly (readonly MissingAddress[])[]): readonly MissingAddress[] {
+  return [...new Map(parts.flat().map((one) => [one.host, one])).values()]
 }
 
 /** Combines client lists, oldest connection first, at most `limit` clients. */

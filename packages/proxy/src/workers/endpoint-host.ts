@@ -3,6 +3,7 @@ import type {
   ClientList,
   EndpointSpec,
   HoldResult,
+  MissingAddress,
   SwitchResult,
   TakenScripts,
 } from '@fairlead/api/of-proxies'
@@ -28,6 +29,8 @@ export interface EndpointHost extends AsyncDisposable {
 export interface HostedEndpoint extends AsyncDisposable {
   /** Spec of the endpoint, with its present upstreams. */
   readonly wanted: EndpointSpec
+  /** Listens at exactly these addresses besides its first one. Returns those where it cannot. */
+  listenAlso(hosts: readonly string[]): Promise<readonly MissingAddress[]>
   know(addresses: readonly Address[]): void | Promise<void>
   prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
   blocked(slot?: number): readonly string[] | Promise<readonly string[]>

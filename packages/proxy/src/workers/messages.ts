@@ -4,6 +4,7 @@ import type {
   EndpointSpec,
   ErrorCode,
   HoldResult,
+  MissingAddress,
   SwitchResult,
   TakenScripts,
 } from '@fairlead/api/of-proxies'
@@ -20,6 +21,10 @@ export interface Orders {
     readonly answer: null
   }
   readonly close: { readonly ask: null; readonly answer: null }
+  readonly 'listen also': {
+    readonly ask: readonly string[]
+    readonly answer: readonly MissingAddress[]
+  }
   readonly know: { readonly ask: readonly Address[]; readonly answer: null }
   readonly prepare: { readonly ask: Group; readonly answer: number }
   readonly blocked: {

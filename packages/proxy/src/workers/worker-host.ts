@@ -16,6 +16,7 @@ import { mustBeAlone, mustBeFree } from './claim-port.ts'
 import {
   combineClients,
   combineHolds,
+  combineMissing,
   combineScripts,
   combineSwitches,
   combineTapes,
@@ -168,6 +169,7 @@ function createFannedOut(
     get wanted() {
       return wanted
     },
+    listenAlso: async (hosts) => combineMissing(await toAll('listen also', hosts)),
     async know(addresses) {
       await toAll('know', addresses)
     },

@@ -73,6 +73,8 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
     case 'close':
       await runExclusive(() => close(id))
       return null
+    case 'listen also':
+      return runExclusive(() => find(id).listenAlso(order.ask))
     case 'know':
       find(id).know(order.ask)
       return null
