@@ -59,7 +59,12 @@ const NodeStatus = Type.Enum(['active', 'down'])
 export const Node = Type.Object({
   uid: Type.Integer(),
   addr: Type.String(),
-  external_addr: Type.Array(Type.Never(), { description: 'None: clients use addr' }),
+  external_addr: Type.Array(Type.String(), {
+    description: 'Where clients of other machines reach endpoints',
+  }),
+  missing_addr: Type.Array(Type.String(), {
+    description: 'Ours: addresses for endpoints (FAIRLEAD_ENDPOINT_ADDRESS) that the node does not have',
+  }),
   accept_servers: Type.Boolean({ description: 'Shards can be started here' }),
   rack_id: Type.Literal(''),
   status: NodeStatus,

@@ -36,6 +36,9 @@ export const EndpointStats = Type.Object({
     description:
       'Of `failed`: why it cannot listen. Else when and why the proxy before this one died, if it did',
   }),
+  missing_addr: Type.Array(Type.Object({ addr: Type.String(), why: Type.String() }), {
+    description: 'Addresses besides 127.0.0.1 where it cannot listen; it tries again',
+  }),
   connections: Type.Integer({ description: 'Clients, now' }),
   commands: Type.Integer({ description: 'Requests forwarded' }),
   held_ms_total: Type.Number({ description: 'How long clients were held, altogether' }),

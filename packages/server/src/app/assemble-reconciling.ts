@@ -1,5 +1,6 @@
 import { agentOperations } from '@fairlead/api'
 import { createEffect, createMutex } from '@fairlead/engine'
+import { createReach } from '../config/read-reach.ts'
 import { agentSocket, proxySocket } from '../config/sockets.ts'
 import { softwareVersion } from '../config/version.ts'
 import { createDatabases, type Databases } from '../fleet/databases/databases-service.ts'
@@ -34,7 +35,8 @@ export async function assembleReconciling(
 ) {
   const { config, folder, store, leases, counters, now, log } = ground
   const { shardTls, portRange, askedPorts } = config
-  const tls = createTls({ ...ground, apiHosts: hostsOfApi(config) })
+  const reach = createReach(config, now)
+  const tls = createTls({ ...ground, apiHosts: hostsOfApi(config), reach })
   const moduleFiles = await openModuleFiles(folder)
   const trials = createTrials({
     agent: connectAgent(agentOperations, agentSocket(config.home), { withinMs: TRIAL_WITHIN_MS }),
@@ -59,6 +61,7 @@ export async function assembleReconciling(
     tls,
     shardTls,
     portRange,
+    endpointAddresses: config.endpointAddresses,
     runExclusive,
     now,
     log,
@@ -88,10 +91,12 @@ export async function assembleReconciling(
     portRange,
     askedPorts,
     shardTls,
+    reach,
   })
   return {
     ...(await measure(ground, databases, reconciler, opened)),
     tls,
+    reach,
     trials,
     nudge,
     nudgeAll,

@@ -11,6 +11,7 @@ import { type Read, watchReads } from '../../test/watch-reads.ts'
 import { loadConfig } from '../config/config.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
 import { steadyGoal } from '../core/state/database.ts'
+import { onlyLoopback } from '../core/state/endpoint-reach.ts'
 import { createDatabases } from '../fleet/databases/databases-service.ts'
 import { actionsStore } from '../fleet/stores/actions-store.ts'
 import { databasesStore } from '../fleet/stores/databases-store.ts'
@@ -101,6 +102,7 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
     now: world.now,
     portRange: config.portRange,
     askedPorts: config.askedPorts,
+    reach: () => onlyLoopback,
     shardTls: false,
     runExclusive: (place) => place(),
   })

@@ -85,7 +85,7 @@ export function serveApi(
   tlsRoutes(mount, reconciling.tls, reconciling.nudgeAll)
   modulesRoutes(mount, reconciling.modules)
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
-  nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
+  nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion, reconciling.reach)
   nodeStatusRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
   healthRoutes(mount, { cluster: identity.cluster, nodes: reconciling.nodes, isStopping: () => isStopping })
   statisticsRoutes(mount, reconciling.statistics, reconciling.databases)

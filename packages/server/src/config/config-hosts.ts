@@ -33,6 +33,31 @@ export function readAddress(text: string | undefined, fault: Fault): string {
   return isPlainIp(text) ? plainHost(text) : fault('must be an address, as in 0.0.0.0 or 10.1.2.3')
 }
 
+/**
+ * Addresses to listen on besides 127.0.0.1. `::` includes IPv4, and an address for all of a kind replaces
+ * the others of its kind.
+ */
+export function readFurtherAddresses(text: string | undefined, fault: Fault): readonly string[] {
+  const listed = listOf(text)
+  if (!listed.every(isPlainIp))
+    return fault(
+      'must be addresses of this machine without ports, separated by commas, as in 10.1.2.3,fd00::2, or 0.0.0.0 or :: for all',
+    )
+  const all = new Set(listed.map(plainHost))
+  if (all.has('::')) all.add('0.0.0.0')
+  const isCovered = (address: string) => all.has(isIPv6(address) ? '::' : '0.0.0.0')
+  return [...all].filter(
+    (address) => isEveryAddress(address) || !(isCovered(address) || address === LOOPBACK),
+  )
+}
+
+/** The end of names, without a dot before it; null: none. */
+export function readSuffix(text: string | undefined, fault: Fault): string | null {
+  if (text === undefined) return null
+  const suffix = text.toLowerCase()
+  return isHostName(suffix) ? suffix : fault('must be a name without a dot before it, as in db.example.net')
+}
+
 /** A loopback address, since plain HTTP must not leave the machine. */
 export function readPlainAddress(text: string | undefined, fault: Fault): string {
   const address = readAddress(text, fault)

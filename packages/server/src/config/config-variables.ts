@@ -2,7 +2,14 @@ import { isAbsolute, resolve } from 'node:path'
 import { parseStoreKey } from '../core/identity/store-key.ts'
 import { nameFault } from '../core/identity/user.ts'
 import { readPostgresAddress } from '../core/state/read-postgres-address.ts'
-import { readAddress, readHostNames, readHosts, readPlainAddress } from './config-hosts.ts'
+import {
+  readAddress,
+  readFurtherAddresses,
+  readHostNames,
+  readHosts,
+  readPlainAddress,
+  readSuffix,
+} from './config-hosts.ts'
 import { homeOf, operatorSocket } from './sockets.ts'
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
@@ -64,6 +71,20 @@ export const variables = {
       'Names, separated by commas, that requests may have as `Host` in addition to `localhost` and addresses: for example the name of a proxy in front of the API. Any other name is refused, because a web page could let its own name point to this machine.',
     otherwise: 'none',
     read: (text, fault) => readHostNames(text, fault),
+  }),
+  endpointAddresses: variable({
+    name: 'FAIRLEAD_ENDPOINT_ADDRESS',
+    about:
+      'Addresses of this machine, separated by commas, at which the endpoints of databases listen besides 127.0.0.1: see docs/operate/other-machines.md. `0.0.0.0` is all of IPv4, `::` all. Clients of other machines need TLS: create databases with `--tls`. All servers of a cluster need the same value.',
+    otherwise: 'none: clients of this machine only',
+    read: (text, fault) => readFurtherAddresses(text, fault),
+  }),
+  endpointSuffix: variable({
+    name: 'FAIRLEAD_ENDPOINT_SUFFIX',
+    about:
+      'Name below which endpoints have names for clients of other machines: `db.example.net` names them `redis-PORT.db.example.net`. Your DNS has to answer `*.db.example.net` with the addresses above. The certificate of endpoints proves all these names.',
+    otherwise: 'none: endpoints have addresses only',
+    read: (text, fault) => readSuffix(text, fault),
   }),
   sentinelPort: variable({
     name: 'FAIRLEAD_SENTINEL_PORT',

@@ -38,6 +38,30 @@ test('every fault is named at once, with the value, but never a password', () =>
   expect(load).not.toThrow(/tiny|short-secret/)
 })
 
+test('endpoints listen at several addresses besides loopback, each once and in its shortest form', () => {
+  const read = (text: string) => loadConfig({ FAIRLEAD_ENDPOINT_ADDRESS: text }).endpointAddresses
+  expect(loadConfig({})).toMatchObject({ endpointAddresses: [], endpointSuffix: null })
+  expect(read('10.1.2.3, FD00:0::2,10.1.2.3')).toEqual(['10.1.2.3', 'fd00::2'])
+  expect(read('127.0.0.1,127.0.0.2')).toEqual(['127.0.0.2'])
+  expect(read('0.0.0.0,10.1.2.3,fd00::2')).toEqual(['0.0.0.0', 'fd00::2'])
+  expect(read('::,10.1.2.3,fd00::2')).toEqual(['::', '0.0.0.0'])
+})
+
+test('a value that is no address, or a suffix without one, is a fault that names the variable and a right value', () => {
+  for (const wrong of ['db1', '10.1.2.3:6379', 'fe80::1%eth0', '10.1.2.3/24'])
+    expect(() => loadConfig({ FAIRLEAD_ENDPOINT_ADDRESS: wrong })).toThrow(
+      `FAIRLEAD_ENDPOINT_ADDRESS must be addresses of this machine without ports, separated by commas, as in 10.1.2.3,fd00::2`,
+    )
+  const named = (suffix: string) =>
+    loadConfig({ FAIRLEAD_ENDPOINT_ADDRESS: '::', FAIRLEAD_ENDPOINT_SUFFIX: suffix }).endpointSuffix
+  expect(named('DB.example.net')).toBe('db.example.net')
+  for (const wrong of ['.db.example.net', '*.db.example.net', '10.1.2.3'])
+    expect(() => named(wrong)).toThrow(/FAIRLEAD_ENDPOINT_SUFFIX must be a name/)
+  expect(() => loadConfig({ FAIRLEAD_ENDPOINT_SUFFIX: 'db.example.net' })).toThrow(
+    'set FAIRLEAD_ENDPOINT_ADDRESS, too',
+  )
+})
+
 test('two variables may not name one port, unless it is at two addresses', () => {
   const load = (env: Record<string, string>) => loadConfig({ FAIRLEAD_HTTP_PORT: '9000', ...env })
   const said = (name: string) => `${name} must be another port than FAIRLEAD_HTTP_PORT (both are 9000)`

@@ -1,7 +1,7 @@
 import type { FoundBuild, NodeFacts, NodeReport, ShardReport } from '@fairlead/api'
 import { type KnownHole, knownHoles, runsForeignCode } from '@fairlead/engine'
 import type { Settings } from '../core/identity/settings.ts'
-import { ENDPOINT_HOST } from '../core/state/endpoint-name.ts'
+import { ENDPOINT_HOST } from '../core/state/endpoint-reach.ts'
 import { agentAway } from './agent-away.ts'
 import { type AgentLink, AgentUnreachable, isDeclined } from './agent-link.ts'
 import { agentName } from './agent-name.ts'

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { openTestStore } from '../../test/open-test-store.ts'
+import { onlyLoopback } from '../core/state/endpoint-reach.ts'
 import { createSecretBox } from '../store/secret-box.ts'
 import { createTls } from './tls-service.ts'
 
@@ -17,7 +18,8 @@ test('the shards of each database have an authority of their own, and a certific
   await using store = await openTestStore(join(folder, 'store.db'))
   const box = createSecretBox(Buffer.alloc(32, 7))
   let nowMs = Date.parse('2026-01-01')
-  const open = () => createTls({ store, box, now: () => nowMs, log: pino({ level: 'silent' }) })
+  const open = () =>
+    createTls({ reach: () => onlyLoopback, store, box, now: () => nowMs, log: pino({ level: 'silent' }) })
   const tls = open()
 
   const first = await tls.shards(7)

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Actor } from '../core/identity/access.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
 import { isAging, whyRenew } from '../core/identity/tls-terms.ts'
-import { endpointHosts } from '../core/state/endpoint-name.ts'
+import { type EndpointReach, endpointHosts } from '../core/state/endpoint-reach.ts'
 import type { Store } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
 import { type ApiCertificate, ensureApi } from './api-certificate.ts'
@@ -61,9 +61,10 @@ export function createTls(deps: {
   readonly log: Logger
   /** Hosts of this server over HTTPS; undefined: HTTPS is off. */
   readonly apiHosts?: readonly string[] | undefined
+  readonly reach: () => EndpointReach
 }): Tls {
-  const { now, log, apiHosts } = deps
-  const certificates = { held: createHeldCertificates(deps), now }
+  const { now, log, apiHosts, reach } = deps
+  const certificates = { held: createHeldCertificates(deps), now, hosts: () => endpointHosts(reach()) }
   const { held } = certificates
   const warnOfProxy = createAgingWarning('endpoints', now, log)
   const warnOfApi = createAgingWarning('the API', now, log)
@@ -116,6 +117,8 @@ export function createTls(deps: {
 interface Certificates {
   readonly held: HeldCertificates
   readonly now: () => number
+  /** Hosts of the endpoints. */
+  readonly hosts: () => readonly string[]
 }
 
 async function ensureAuthority({ held, now }: Certificates, name: TlsName = 'ca'): Promise<Held> {
@@ -127,21 +130,21 @@ async function ensureAuthority({ held, now }: Certificates, name: TlsName = 'ca'
 }
 
 async function ensureProxy(certificates: Certificates, authority: TlsPair): Promise<Held> {
-  const { held, now } = certificates
+  const { held, now, hosts } = certificates
   const before = await held.find('proxy')
   if (before?.origin === 'operator') return before
-  const why = before === undefined ? 'there is none yet' : whyRenew(before, endpointHosts, now())
+  const why = before === undefined ? 'there is none yet' : whyRenew(before, hosts(), now())
   if (before !== undefined && why === undefined) return before
   return makeOurs(certificates, authority, why ?? '', fairlead)
 }
 
 async function makeOurs(
-  { held, now }: Certificates,
+  { held, now, hosts }: Certificates,
   authority: TlsPair,
   why: string,
   by: Actor,
 ): Promise<Held> {
-  const pair = await makeEndpointCertificate(authority, endpointHosts, now())
+  const pair = await makeEndpointCertificate(authority, hosts(), now())
   return held.keep('proxy', { ...pair, origin: 'fairlead' }, why, by)
 }
 

@@ -78,6 +78,7 @@ export function startServer(action: Action, death: () => void): Server {
     tls: { shards: unasked, current: unasked },
     shardTls: false,
     portRange: { from: 1, to: 65_535 },
+    endpointAddresses: [],
     runExclusive: createMutex(),
     effect,
     time,

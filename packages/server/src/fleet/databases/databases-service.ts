@@ -11,6 +11,7 @@ import { resolveDatabase } from '../../core/requests/resolve-database.ts'
 import type { NewModuleEntry } from '../../core/requests/resolve-modules.ts'
 import type { Action } from '../../core/state/action.ts'
 import { type Database, type ShardRecord, steadyGoal } from '../../core/state/database.ts'
+import type { EndpointReach } from '../../core/state/endpoint-reach.ts'
 import type { Runs } from '../../core/state/goal.ts'
 import type { PortRange } from '../../core/state/port-range.ts'
 import type { Refused } from '../../core/state/refused.ts'
@@ -38,6 +39,7 @@ export interface DatabaseView {
   readonly database: Database
   readonly shards: readonly ShardRecord[]
   readonly action: Action | undefined
+  readonly reach: EndpointReach
 }
 
 /** Fields of a new database, sizes in bytes. Missing ones are chosen. */
@@ -101,6 +103,7 @@ interface DatabasesDeps {
   readonly portRange: PortRange
   /** Additional ports that a request may name. */
   readonly askedPorts: PortRange
+  readonly reach: () => EndpointReach
   /** For new databases in cluster mode. */
   readonly shardTls: boolean
   /** Serializes the allocation of ports. */
@@ -115,11 +118,13 @@ export function createDatabases(deps: DatabasesDeps): Databases {
   const shards = shardsStore(store.db)
   const actions = actionsStore(store.db)
   const now = () => new Date(deps.now()).toISOString()
-  const view = (database: Database) => viewOf(database, shards, actions)
+  const stores = { databases, shards, actions }
+  const views = async (listed: readonly Database[]) => viewsOf(listed, stores, deps.reach())
+  const view = async (database: Database) => viewOf(database, stores, deps.reach())
 
   const get = async (uid: number) => view(await find(databases, uid))
   return {
-    list: (query) => listViews(query, { databases, shards, actions }),
+    list: (query) => listViews(query, databases, views),
     shardsOf: shards.idsOf,
     primaries: shards.primaries,
     placesOf: shards.placesOf,
@@ -249,8 +254,13 @@ function portsFor(
   return groups * (1 + replicas) * each + (clientsKnowShards || endpointPort !== null ? 0 : 1)
 }
 
-async function viewOf(database: Database, shards: ShardsStore, actions: ActionsStore): Promise<DatabaseView> {
-  return { database, shards: await shards.listOf(database.uid), action: await actions.active(database.uid) }
+async function viewOf(
+  database: Database,
+  { shards, actions }: Stores,
+  reach: EndpointReach,
+): Promise<DatabaseView> {
+  const [own, action] = [await shards.listOf(database.uid), await actions.active(database.uid)]
+  return { database, shards: own, action, reach }
 }
 
 /** Removes the fields that have been resolved. */
@@ -308,14 +318,19 @@ interface Stores {
 /** Makes three queries per page. Only databases that are deleted in between may be missing. */
 async function listViews(
   { order = byUid, only, filter = {}, ...page }: ViewsQuery,
-  stores: Stores,
+  databases: DatabasesStore,
+  views: (listed: readonly Database[]) => Promise<readonly DatabaseView[]>,
 ): Promise<readonly DatabaseView[]> {
   const read = async (piece: Omit<DatabasesPage, 'only' | 'filter'>) =>
-    viewsOf(await stores.databases.page({ ...piece, only, filter }), stores)
+    views(await databases.page({ ...piece, only, filter }))
   return readInPieces({ ...page, order }, read, ({ database }, by) => placeOf(database, { by }))
 }
 
-async function viewsOf(databases: readonly Database[], stores: Stores): Promise<readonly DatabaseView[]> {
+async function viewsOf(
+  databases: readonly Database[],
+  stores: Stores,
+  reach: EndpointReach,
+): Promise<readonly DatabaseView[]> {
   const uids = databases.map(({ uid }) => uid)
   const shards = await stores.shards.listOfEach(uids)
   const actions = await stores.actions.activeOf(uids)
@@ -323,5 +338,6 @@ async function viewsOf(databases: readonly Database[], stores: Stores): Promise<
     database,
     shards: shards.get(database.uid) ?? [],
     action: actions.get(database.uid),
+    reach,
   }))
 }

@@ -1,6 +1,6 @@
 import { type Address, ApiError, type ClientList, type EndpointReport, Refusal } from '@fairlead/api'
 import type { EngineTls } from '@fairlead/engine'
-import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-name.ts'
+import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-reach.ts'
 import { type Describing, describeNode } from '../../nodes/describe-node.ts'
 import { type ProxyLink, ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { Tls, TlsNow } from '../../tls/tls-service.ts'

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openTestStore } from '../../../test/open-test-store.ts'
 import { databaseOf, shardOf } from '../../../test/records.ts'
 import { groupOf } from '../../../test/simulation/group.ts'
+import { onlyLoopback } from '../../core/state/endpoint-reach.ts'
 import { plainPolicy } from '../../core/state/goal.ts'
 import type { ObservedGroup } from '../../core/state/topology.ts'
 import { expectedBases, tagWithBasis } from '../../http/mount.ts'
@@ -70,7 +71,8 @@ function upgradesHere() {
   const modules = { list: async () => world.modules }
   const ports = { portRange: { from: 10_000, to: 10_003 }, askedPorts: { from: 11_000, to: 11_001 } }
   const rest = { shardTls: false, runExclusive: createMutex(), nudge: () => undefined, now: () => 0 }
-  const databases = createDatabases({ store, nodes, modules, ...ports, ...rest } as never)
+  const reach = () => onlyLoopback
+  const databases = createDatabases({ store, nodes, modules, reach, ...ports, ...rest } as never)
   const tryRuns = async () => {
     await world.whileTried()
     return { ok: true, why: '', startMs: 40, version: '8.0.2' }

@@ -1,7 +1,7 @@
 import { ApiError } from '@fairlead/api'
 import { type EngineConnection, EngineError, EngineUnreachable } from '@fairlead/engine'
 import { type Database, hasEndpoint } from '../../core/state/database.ts'
-import { endpointName } from '../../core/state/endpoint-name.ts'
+import { endpointName } from '../../core/state/endpoint-reach.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import type { EndpointProxy } from '../turn/ports.ts'
 

@@ -26,11 +26,12 @@ const unasked = () => Promise.reject(new Error('nothing of it is needed here'))
 const certificate = { cert: 'cert', key: 'key', fingerprint: 'print', isOurs: true }
 
 /** Keeps its endpoint, turn after turn, at a proxy that reports these numbers of doubts. */
-function keeper() {
+function keeper(endpointAddresses: readonly string[] = []) {
   const puts: EndpointSpec[] = []
   const warned: unknown[] = []
   let nowMs = 0
   let count = 0
+  let missing: EndpointReport['missing'] = []
   let shards: readonly ShardRecord[] = []
   const ports: Parameters<typeof keepEndpoint>[3] = {
     shards: { portsWithin: unasked, countPortsWithin: unasked, listOf: async () => shards },
@@ -41,11 +42,12 @@ function keeper() {
       removeEndpoint: unasked,
       putEndpoint: async ({ body }) => {
         puts.push(body)
-        return { doubted: { count, why: 'slot 5 is elsewhere' } } as EndpointReport
+        return { doubted: { count, why: 'slot 5 is elsewhere' }, missing } as EndpointReport
       },
     },
     log: { info: () => undefined, warn: (what: unknown) => void warned.push(what), error: () => undefined },
     portRange: { from: 0, to: 0 },
+    endpointAddresses,
     runExclusive: (work) => work(),
     effect: createEffect(() => undefined),
   }
@@ -56,10 +58,12 @@ function keeper() {
     async turn(now: {
       readonly ids: readonly number[]
       readonly doubts?: number
+      readonly missing?: EndpointReport['missing']
       readonly afterMs?: number
     }) {
       shards = now.ids.map((id) => shardOf(id))
       count = now.doubts ?? count
+      missing = now.missing ?? missing
       nowMs += now.afterMs ?? 1_000
       await keepEndpoint(database, goal, { groups: [] }, ports, memory)
     },
@@ -87,4 +91,13 @@ test('redirects that the endpoint did not follow are reported once, with their n
   await turn({ ...later, doubts: 2 })
   const why = 'slot 5 is elsewhere'
   expect(warned).toEqual([3, 1, 2].map((count) => ({ database: 7, count, why })))
+})
+
+test('the endpoint gets the addresses of the configuration, and where it cannot listen is reported once', async () => {
+  const { puts, warned, turn } = keeper(['10.1.2.3', '::1'])
+  const later = { ids: [1, 2], afterMs: 10_000 }
+  const missing = [{ host: '10.1.2.3', why: 'not there' }]
+  for (const now of [missing, missing, [], missing]) await turn({ ...later, missing: now })
+  expect(puts[0]).toMatchObject({ host, also: ['10.1.2.3', '::1'] })
+  expect(warned).toEqual([1, 2].map(() => ({ database: 7, why: '10.1.2.3: not there' })))
 })

@@ -2,7 +2,7 @@ import { type Address, ApiError, type EndpointReport, type EndpointSpec } from '
 import type { EffectRunner } from '@fairlead/engine'
 import type { WaitedClients } from '../../core/state/action.ts'
 import { type Database, hasEndpoint, type ShardRecord } from '../../core/state/database.ts'
-import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-name.ts'
+import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-reach.ts'
 import type { Goal } from '../../core/state/goal.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { pauseAfter } from '../../core/state/pause-after.ts'
@@ -17,6 +17,7 @@ import type {
   Log,
   NodeAgent,
   Placing,
+  Reaching,
   ShardRecords,
 } from '../turn/ports.ts'
 import { ENDPOINT_OF, type TurnMemory } from '../turn/turn-memory.ts'
@@ -34,7 +35,7 @@ type PlacingPorts = Placing &
   ShardRecords<'portsWithin' | 'countPortsWithin' | 'listOf'> &
   EffectRunner
 /** Ports for opening an endpoint and pointing it at its primaries. */
-export type PointingPorts = PlacingPorts & EndpointProxy<'putEndpoint'> & Certifying<'current'>
+export type PointingPorts = PlacingPorts & Reaching & EndpointProxy<'putEndpoint'> & Certifying<'current'>
 /** Ports for holding its clients while a role moves. */
 export type HoldingPorts = EndpointProxy<'holdEndpoint' | 'releaseEndpoint' | 'switchEndpoint'> & EffectRunner
 
@@ -60,7 +61,9 @@ export async function keepEndpoint(
   if (!memory.isTime(what, AGAIN_MS)) return
   try {
     const report = await putEndpoint(database, shards, ports)
-    if (report !== null) reportDoubts(database, report, ports, memory)
+    if (report === null) return
+    reportDoubts(database, report, ports, memory)
+    reportMissing(database, report, ports, memory)
   } catch (cause) {
     memory.again(what)
     throw cause
@@ -90,6 +93,7 @@ async function putEndpoint(
   const body: EndpointSpec = {
     host: ENDPOINT_HOST,
     port,
+    ...(ports.endpointAddresses.length > 0 && { also: [...ports.endpointAddresses] }),
     upstream: first.upstream,
     upstreamTls: null,
     tls: tls === null ? null : { cert: tls.cert, key: tls.key },
@@ -119,6 +123,15 @@ function reportDoubts({ uid }: Database, { doubted }: EndpointReport, ports: Log
       { database: uid, count: more, why: doubted.why },
       'redirects of slots to unknown addresses were not followed',
     )
+}
+
+/** Logs addresses where the endpoint cannot listen, once for each difference; the proxy tries again. */
+function reportMissing({ uid }: Database, { missing = [] }: EndpointReport, ports: Log, memory: TurnMemory) {
+  const note = `missing of ${uid}`
+  const now = missing.map(({ host, why }) => `${host}: ${why}`).join('; ')
+  if (now !== '' && memory.notes.get(note) !== now)
+    ports.log.warn({ database: uid, why: now }, 'an endpoint does not listen at all its addresses')
+  memory.notes.set(note, now)
 }
 
 /** Returns the certificate that clients get now; null without TLS. */

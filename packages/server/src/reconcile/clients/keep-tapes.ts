@@ -1,6 +1,6 @@
 import { ApiError } from '@fairlead/api'
 import type { Database } from '../../core/state/database.ts'
-import { endpointName } from '../../core/state/endpoint-name.ts'
+import { endpointName } from '../../core/state/endpoint-reach.ts'
 import { TAPED_FOR_MS } from '../../core/state/handover.ts'
 import type { Lane } from '../../core/state/lane.ts'
 import type { ObservedDatabase, ObservedGroup } from '../../core/state/topology.ts'

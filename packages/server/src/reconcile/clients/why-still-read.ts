@@ -1,6 +1,6 @@
 import type { Address } from '@fairlead/api'
 import type { Database } from '../../core/state/database.ts'
-import { endpointName } from '../../core/state/endpoint-name.ts'
+import { endpointName } from '../../core/state/endpoint-reach.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { EndpointProxy } from '../turn/ports.ts'

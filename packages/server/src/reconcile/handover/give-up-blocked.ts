@@ -1,7 +1,7 @@
 import { ApiError } from '@fairlead/api'
 import { type EffectRunner, type EngineConnection, EngineError, EngineUnreachable } from '@fairlead/engine'
 import type { Database } from '../../core/state/database.ts'
-import { endpointName } from '../../core/state/endpoint-name.ts'
+import { endpointName } from '../../core/state/endpoint-reach.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { isServed, slotOf } from '../clients/endpoints.ts'
 import type { EndpointProxy, EngineConnections, PassingTime } from '../turn/ports.ts'

@@ -64,6 +64,12 @@ export interface Certifying<Of extends 'current' | 'shards'> {
   readonly tls: Pick<Tls, Of>
 }
 
+/** Addresses of endpoints. */
+export interface Reaching {
+  /** Besides loopback. */
+  readonly endpointAddresses: readonly string[]
+}
+
 /** TCP ports of shards and endpoints. */
 export interface Placing {
   readonly portRange: { readonly from: number; readonly to: number }

@@ -1,5 +1,4 @@
 import {
-  type Address,
   type Body,
   type Build,
   type createDatabase,
@@ -15,19 +14,19 @@ import { type Caller, may } from '../../core/identity/access.ts'
 import { joinArgs, splitArgs } from '../../core/modules/module.ts'
 import { windowEndsOf } from '../../core/state/action-phase.ts'
 import { type Database, type DatabaseStatus, hasEndpoint } from '../../core/state/database.ts'
-import { ENDPOINT_HOST } from '../../core/state/endpoint-name.ts'
+import { placesOf } from '../../core/state/endpoint-reach.ts'
 import type { UsedModule } from '../../core/state/goal.ts'
 import { asServed, servingBuilds } from '../../core/state/serving.ts'
 import type { DatabaseRequest, DatabaseView } from '../../fleet/databases/databases-service.ts'
 import type { ShardView } from '../../fleet/databases/shards-service.ts'
 import { actionNames } from './action-wire.ts'
 
+type Endpoint = DatabaseAnswer['endpoints'][number]
+
 /** A database as the API shows it, with its password if `showsPassword`. Wire words stop here. */
-export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
-  const primaries = database.groups.flatMap(
-    ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
-  )
-  const addresses = hasEndpoint(database) ? endpointsOf(database) : primaries
+export function toWire(view: DatabaseView, showsPassword: boolean): DatabaseAnswer {
+  const { database, shards, action } = view
+  const endpoints = endpointsOf(view)
   const served = asServed(database, shards)
   return {
     ...fixedDatabaseFields,
@@ -53,8 +52,8 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     snapshot_policy: [...database.snapshots],
     eviction_policy: database.evictionPolicy as DatabaseAnswer['eviction_policy'], // same enumeration
     module_list: served.modules.map((module) => moduleToWire(module, showsPassword)),
-    endpoints: addresses.map((address, n) => endpointOf(`${database.uid}:${n + 1}`, address)),
-    port: addresses[0]?.port ?? 0,
+    endpoints: [...endpoints],
+    port: endpoints[0]?.port ?? 0,
     oss_cluster: database.clientsKnowShards,
     ...tlsToWire(database),
     crdt: false,
@@ -124,14 +123,30 @@ export function storedStatusOf(status: DatabaseAnswer['status']): {
   return { status: stored }
 }
 
-/** The address of a database, once all groups have a primary. */
-function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
-  const serves = groups.every(({ primaryShard }) => primaryShard !== null)
-  return endpointPort === null || !serves ? [] : [{ host: ENDPOINT_HOST, port: endpointPort }]
-}
-
-function endpointOf(uid: string, { host, port }: Address): DatabaseAnswer['endpoints'][number] {
-  return { uid, dns_name: host, port, addr: [host], addr_type: 'internal' }
+/** The addresses of a database, once all groups have a primary: of its endpoint, or of its primaries. */
+function endpointsOf({ database, shards, reach }: DatabaseView): readonly Endpoint[] {
+  const primaries = database.groups.flatMap(
+    ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
+  )
+  const uid = (n: number) => `${database.uid}:${n + 1}`
+  const { endpointPort: port } = database
+  if (!hasEndpoint(database))
+    return primaries.map(({ host, port }, n) => ({
+      uid: uid(n),
+      dns_name: host,
+      port,
+      addr: [host],
+      addr_type: 'internal',
+    }))
+  const serves = database.groups.every(({ primaryShard }) => primaryShard !== null)
+  if (port === null || !serves) return []
+  return placesOf(reach, port).map(({ name, addresses, isExternal }, n) => ({
+    uid: uid(n),
+    dns_name: name,
+    port,
+    addr: [...addresses],
+    addr_type: isExternal ? 'external' : 'internal',
+  }))
 }
 
 /** "8.1" of "8.1.4". */

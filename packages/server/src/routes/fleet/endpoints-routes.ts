@@ -23,6 +23,7 @@ export function endpointsRoutes(mount: Mount, endpoints: Endpoints, commands: Co
       port: stats.port,
       state: stats.state,
       why: stats.why,
+      missing_addr: (stats.missing ?? []).map(({ host, why }) => ({ addr: host, why })),
       connections: stats.connections,
       commands: stats.commands,
       held_ms_total: stats.heldMsTotal,

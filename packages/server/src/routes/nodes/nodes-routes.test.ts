@@ -1,6 +1,7 @@
 import { type Operation, operations, Refusal } from '@fairlead/api'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { onlyLoopback } from '../../core/state/endpoint-reach.ts'
 import type { Databases } from '../../fleet/databases/databases-service.ts'
 import { createHttp } from '../../http/create-http.ts'
 import { mountOn } from '../../http/mount.ts'
@@ -30,7 +31,13 @@ function serve() {
     ],
   }
   // As much of both as the route asks for.
-  nodesRoutes(mountOn(http), nodes as unknown as Nodes, databases as unknown as Databases, '0')
+  nodesRoutes(
+    mountOn(http),
+    nodes as unknown as Nodes,
+    databases as unknown as Databases,
+    '0',
+    () => onlyLoopback,
+  )
   return http
 }
 
@@ -74,7 +81,7 @@ test('of a node that is down, a list says what was last known, and nothing where
       log: pino({ level: 'silent' }),
     })
     const nodes = { list: async () => [node], knownBuilds: async () => [] }
-    nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0')
+    nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0', () => onlyLoopback)
     return (await http.inject({ method: 'GET', url: '/v1/nodes' })).json()
   }
 })
@@ -92,7 +99,7 @@ test('a list without the numbers that change with each look keeps its tag', asyn
     log: pino({ level: 'silent' }),
   })
   const nodes = { list: listed, knownBuilds: async () => [] }
-  nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0')
+  nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0', () => onlyLoopback)
   const ask = (url: string, tag = '') =>
     http.inject({ method: 'GET', url, headers: { 'if-none-match': tag } })
   const [whole, chosen] = ['/v1/nodes', '/v1/nodes?fields=uid,status,addr']
@@ -118,7 +125,7 @@ test('nodes are chosen by their address and state, and read in pages', async () 
       listed.map((one, n) => ({ uid: n + 1, host: one?.host ?? '', report: one, known: one })),
     knownBuilds: async () => [],
   }
-  nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0')
+  nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0', () => onlyLoopback)
   const ask = async (query: string) => {
     const { statusCode, headers, body } = await http.inject({ method: 'GET', url: `/v1/nodes?${query}` })
     const found: readonly { readonly uid: number }[] = JSON.parse(body)

@@ -13,6 +13,7 @@ import { compareVersions, runsForeignCode } from '@fairlead/engine'
 import { databasesFor, may, type Principal } from '../../core/identity/access.ts'
 import { pageInMemory } from '../../core/requests/list-order.ts'
 import { buildForNew } from '../../core/requests/resolve-database.ts'
+import type { EndpointReach } from '../../core/state/endpoint-reach.ts'
 import type { Databases } from '../../fleet/databases/databases-service.ts'
 import { listPages } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'
@@ -35,13 +36,14 @@ export function nodesRoutes(
   nodes: Nodes,
   databases: Pick<Databases, 'shardsOf'>,
   softwareVersion: string,
+  reach: () => EndpointReach,
 ): void {
   const list = async (user: Principal) => {
     const isVisible = await seesShards(user, databases)
     // Lists nodes without an agent, too. Both questions run in parallel, so a stopped agent costs one
     // deadline.
     const [builds, listed] = await Promise.all([nodes.knownBuilds(), nodes.list()])
-    return listed.map((node) => toWire(node, { builds, isVisible, softwareVersion }))
+    return listed.map((node) => toWire(node, { builds, isVisible, softwareVersion, reach: reach() }))
   }
   mount(listNodes, async ({ query }, { user }) => {
     const chosen = (await list(user)).filter((node) => isChosen(node, query))
@@ -84,12 +86,14 @@ function toWire(
     readonly builds: readonly FoundBuild[]
     readonly isVisible: (shard: number) => boolean
     readonly softwareVersion: string
+    readonly reach: EndpointReach
   },
 ): Wire {
   return {
     uid,
     addr: host,
-    external_addr: [],
+    external_addr: [...seen.reach.addresses],
+    missing_addr: [...seen.reach.missing],
     accept_servers: report !== null,
     rack_id: '',
     status: report === null ? 'down' : 'active',

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { endpointHosts } from '../../../src/core/state/endpoint-name.ts'
+import { endpointHosts, onlyLoopback } from '../../../src/core/state/endpoint-reach.ts'
 import { connectOperator } from '../../../src/operator/operator-link.ts'
 import { createSecretBox, readStoreKey } from '../../../src/store/secret-box.ts'
 import { createTls } from '../../../src/tls/tls-service.ts'
@@ -76,7 +76,7 @@ test('there is an authority, and a certificate by it for each name of an endpoin
   await dial('localhost')
   await expect(dial('localhost', makeOwn('2', forServers).ca)).rejects.toThrow('unable to verify')
   const proves = (host: string) => (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host))
-  expect(endpointHosts.filter((host) => proves(host) === undefined)).toEqual([])
+  expect(endpointHosts(onlyLoopback).filter((host) => proves(host) === undefined)).toEqual([])
   expect(leaf.checkHost('elsewhere.example.org')).toBeUndefined()
 })
 
@@ -225,7 +225,13 @@ test('no private key is answered, logged, or in a file without the key of the st
 test('two that ask first get the same authority', async () => {
   await using store = await openTestStore(':memory:')
   const log = pino({ level: 'silent' })
-  const tls = createTls({ store, box: createSecretBox(new Uint8Array(32)), now: Date.now, log })
+  const tls = createTls({
+    reach: () => onlyLoopback,
+    store,
+    box: createSecretBox(new Uint8Array(32)),
+    now: Date.now,
+    log,
+  })
   const [one, other] = await Promise.all([tls.current(), tls.current()])
   expect(one).toEqual(other)
 })
@@ -235,7 +241,8 @@ test('of two servers that find a certificate due at the same time, one renews it
   const log = pino({ level: 'silent' })
   const box = createSecretBox(new Uint8Array(32))
   let nowMs = Date.now()
-  const start = () => createTls({ store: { ...store, isShared: true }, box, now: () => nowMs, log })
+  const start = () =>
+    createTls({ reach: () => onlyLoopback, store: { ...store, isShared: true }, box, now: () => nowMs, log })
   const [one, other] = [start(), start()]
   const first = await one.current()
   expect(await other.current()).toEqual(first)
@@ -252,7 +259,14 @@ test('servers with other names show other certificates, and those with the same 
   const box = createSecretBox(new Uint8Array(32))
   let nowMs = Date.now()
   const start = (...apiHosts: string[]) =>
-    createTls({ store: { ...store, isShared: true }, box, now: () => nowMs, log, apiHosts })
+    createTls({
+      reach: () => onlyLoopback,
+      store: { ...store, isShared: true },
+      box,
+      now: () => nowMs,
+      log,
+      apiHosts,
+    })
   const servers = [start('a.example.org'), start('b.example.org'), start('a.example.org')]
   const read = async () => {
     const found = []

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { allOrders } from '../../../../src/core/requests/preview-orders.ts'
 import { type Action, undoGoal } from '../../../../src/core/state/action.ts'
 import { steadyGoal } from '../../../../src/core/state/database.ts'
+import { onlyLoopback } from '../../../../src/core/state/endpoint-reach.ts'
 import { type Goal, plainPolicy } from '../../../../src/core/state/goal.ts'
 import { createActions } from '../../../../src/fleet/actions/actions-service.ts'
 import { createOrders } from '../../../../src/fleet/actions/orders-service.ts'
@@ -105,6 +106,7 @@ beforeEach(async () => {
     runExclusive,
     portRange: { from: 1, to: 2 },
     askedPorts: { from: 1, to: 2 },
+    reach: () => onlyLoopback,
     shardTls: false,
   })
   const actions = createActions({ store, now })

@@ -115,6 +115,7 @@ function contextOf(
       tls: { current: unasked },
       takeovers: createTakeovers(realTime),
       portRange: { from: 0, to: 0 },
+      endpointAddresses: [],
       runExclusive: (work) => work(),
       effect: createEffect(() => undefined),
     },

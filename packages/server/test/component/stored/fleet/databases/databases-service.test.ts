@@ -5,6 +5,7 @@ import { createMutex } from '@fairlead/engine'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Module } from '../../../../../src/core/modules/module.ts'
 import { steadyGoal } from '../../../../../src/core/state/database.ts'
+import { onlyLoopback } from '../../../../../src/core/state/endpoint-reach.ts'
 import {
   createDatabases,
   type DatabaseRequest,
@@ -89,6 +90,7 @@ function databasesWith(listed: readonly Module[], portRange = { from: 10_000, to
     modules,
     portRange,
     askedPorts,
+    reach: () => onlyLoopback,
     shardTls: true,
     runExclusive,
     nudge: () => undefined,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { steadyGoal } from '../../../../../src/core/state/database.ts'
+import { onlyLoopback } from '../../../../../src/core/state/endpoint-reach.ts'
 import { createDatabases } from '../../../../../src/fleet/databases/databases-service.ts'
 import { createLimitChanges } from '../../../../../src/fleet/databases/limits-service.ts'
 import { auditStore } from '../../../../../src/identity/stores/audit-store.ts'
@@ -35,6 +36,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
     nudge: () => undefined,
     portRange: { from: 10_000, to: 10_009 },
     askedPorts: { from: 10_000, to: 10_009 },
+    reach: () => onlyLoopback,
     shardTls: true,
     nodes: {
       builds: async () => [{ flavour: 'valkey', version: '8.1.1', path: '' }],

@@ -12,6 +12,7 @@ import { until } from '../../../../../../../proof/until.ts'
 import type { Caller, Grant } from '../../../../../src/core/identity/access.ts'
 import { fairlead } from '../../../../../src/core/identity/audit-record.ts'
 import { steadyGoal } from '../../../../../src/core/state/database.ts'
+import { onlyLoopback } from '../../../../../src/core/state/endpoint-reach.ts'
 import type { LaneRecord } from '../../../../../src/core/state/lane-record.ts'
 import { createActions } from '../../../../../src/fleet/actions/actions-service.ts'
 import type { ViewsQuery } from '../../../../../src/fleet/databases/databases-service.ts'
@@ -66,11 +67,11 @@ function sourcesOf(of: Store) {
     async get(uid: number) {
       const database = await databasesStore(of.db).get(uid)
       if (database === undefined) throw new Refusal('db_not_exist')
-      return { database, shards: [], action: undefined }
+      return { database, shards: [], action: undefined, reach: onlyLoopback }
     },
     async list({ only, offset = 0, limit = 0, after }: ViewsQuery) {
       const page = await databasesStore(of.db).page({ offset, limit, only, after })
-      return page.map((database) => ({ database, shards: [], action: undefined }))
+      return page.map((database) => ({ database, shards: [], action: undefined, reach: onlyLoopback }))
     },
   }
   const facts = { uid: 1, host: '127.0.0.1', cores: 2, memoryTotalBytes: 8, memoryFreeBytes: 4 }

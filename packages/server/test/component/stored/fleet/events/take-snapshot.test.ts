@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { onlyLoopback } from '../../../../../src/core/state/endpoint-reach.ts'
 import type { ViewsQuery } from '../../../../../src/fleet/databases/databases-service.ts'
 import { databasesStore } from '../../../../../src/fleet/stores/databases-store.ts'
 import { takeSnapshot } from '../../../../../src/routes/stream/take-snapshot.ts'
@@ -16,7 +17,7 @@ test('a database that is deleted while a snapshot is read takes no other out of 
     async list({ only, offset = 0, limit = 0, after }: ViewsQuery) {
       const page = await stored.page({ only, offset, limit, after })
       await stored.remove(1)
-      return page.map((database) => ({ database, shards: [], action: undefined }))
+      return page.map((database) => ({ database, shards: [], action: undefined, reach: onlyLoopback }))
     },
   }
   const told = new Set<number>()
