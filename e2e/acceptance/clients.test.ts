@@ -17,7 +17,7 @@ test.for(['node-redis', 'valkey-glide'])(
   '%s notices neither an upgrade, nor its rollback, nor roles that are preserved',
   async (name, { fairlead }) => {
     const { longestStallMs, ...found } = await goThroughHandovers(fairlead, name)
-    expect(found).toEqual({ wrong: [], reconnects: 0 })
+    expect(found).toMatchObject({ wrong: [], reconnects: 0 })
     // No client waited until a time limit. bench/handover measures how long they wait.
     expect(longestStallMs).toBeLessThan(30_000)
   },

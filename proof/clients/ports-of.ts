@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
-/** The local ports of connections to a port of this machine: a client that reconnects has another one. */
+/** The local ports of connections to a port of any machine: a client that reconnects has another one. */
 export function portsOf(port: number): ReadonlySet<string> {
-  const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
-  const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1)
+  const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const lines = ['/proc/net/tcp', '/proc/net/tcp6']
+    .filter((table) => existsSync(table))
+    .flatMap((table) => readFileSync(table, 'utf8').split('\n').slice(1))
   const established = lines.map((line) => line.trim().split(/\s+/)).filter((words) => words[3] === '01')
-  return new Set(established.filter((words) => words[2] === remote).map((words) => words[1] ?? ''))
+  return new Set(established.filter((words) => words[2]?.endsWith(remote)).map((words) => words[1] ?? ''))
 }

@@ -12,6 +12,8 @@ export interface Work {
 
 export interface Findings {
   readonly wrong: readonly string[]
+  /** Client connections at the end. */
+  readonly connections: number
   /** Client connections that did not exist at the beginning, or do not exist at the end. */
   readonly reconnects: number
   /** The longest time in which a client got no answer, in milliseconds. */
@@ -92,7 +94,8 @@ export async function startWork(library: Library, login: Login): Promise<Work> {
       await Promise.all(clients.map((client) => client.close()))
       const known = run.before ?? after
       const changed = [...known, ...after].filter((port) => known.has(port) !== after.has(port))
-      return { wrong, reconnects: changed.length, longestStallMs: Math.round(run.longestStallMs) }
+      const longestStallMs = Math.round(run.longestStallMs)
+      return { wrong, connections: after.size, reconnects: changed.length, longestStallMs }
     },
   }
 }
