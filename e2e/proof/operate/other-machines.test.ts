@@ -3,6 +3,8 @@ import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../proof/create-database.ts'
 import { build } from '../../../proof/engine-pairs.ts'
+import { enginesFolder } from '../../../proof/engines-folder.ts'
+import { commandLine } from '../../../proof/run-command-line.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
 import { connectOtherMachine } from '../../support/other-machine.ts'
@@ -22,6 +24,13 @@ afterAll(async () => {
   await fairlead[Symbol.asyncDispose]()
   if (typeof machine !== 'string') machine[Symbol.dispose]()
 })
+
+const run = (...args: string[]) =>
+  commandLine({ FAIRLEAD_HOME: fairlead.home, FAIRLEAD_ENGINES: enginesFolder() }).run(args)
+const resultsOf = (printed: string): Record<string, string> =>
+  Object.fromEntries(
+    (JSON.parse(printed) as { check: string; result: string }[]).map(({ check, result }) => [check, result]),
+  )
 
 /** Of startWork. */
 const CONNECTIONS = 12
@@ -82,7 +91,24 @@ test('another address at the next start closes no client of an unchanged one, an
     external_addr: [addresses.ipv4, '203.0.113.9'],
     missing_addr: ['203.0.113.9'],
   })
+  const { needs_you } = JSON.parse((await run('status', '-o', 'json')).stdout)
+  expect(needs_you).toMatchObject([{ name: 'node 1', why: expect.stringContaining('203.0.113.9') }])
+  const doctor = await run('doctor', '-o', 'json')
+  expect(doctor.code).toBe(1)
+  expect(resultsOf(doctor.stdout)).toMatchObject({ endpoint_addresses: 'bad' })
   const before = await work.answers()
   await until('clients go on', async () => (await work.answers()) > before + 1_000)
   expect(await work.stop()).toMatchObject({ wrong: [], reconnects: 0, connections: CONNECTIONS })
+})
+
+test('a database without TLS that other machines reach is warned of at its creation, and by doctor', async (context) => {
+  if (typeof machine === 'string') return context.skip(machine)
+  const reached = resultsOf((await run('doctor', '-o', 'json')).stdout)
+  expect(reached).not.toHaveProperty('endpoint_tls')
+  const create = (name: string, ...more: readonly string[]) =>
+    run('databases', 'create', name, '--memory', '0', '-o', 'name', ...more)
+  expect(await create('private', '--tls')).toMatchObject({ code: 0, stderr: '' })
+  expect(await create('open')).toMatchObject({ code: 0, stderr: expect.stringMatching(/./) })
+  const found = resultsOf((await run('doctor', '-o', 'json')).stdout)
+  expect(found).toMatchObject({ endpoint_tls: 'warn' })
 })

@@ -4,6 +4,7 @@ import { CommandFault } from '../output/command-fault.ts'
 import { printOne } from '../output/print-answer.ts'
 import { databaseColumns, describeCopies } from './describe-database.ts'
 import { readGivenPassword } from './people/read-password.ts'
+import { isOpenWithoutTls, OPEN_WITHOUT_TLS } from './reach.ts'
 import { waitForEnd } from './upgrades/follow-action.ts'
 
 type Request = Body<typeof createOperation>
@@ -39,6 +40,7 @@ export async function createDatabase(context: Context, name: string, options: Cr
   if (options.wait && action !== undefined) await waitForEnd(context, action, `${name} was not created`)
   const row = options.wait ? await link.api.getDatabase({ params: { uid } }) : created
   printOne(terminal, { row, columns: databaseColumns, nameOf: (database) => database.name }, answer)
+  if (isOpenWithoutTls(row)) terminal.say(`! Without TLS, ${OPEN_WITHOUT_TLS}.\n`)
   if (terminal.outIsTerminal && answer.form === 'table')
     terminal.say(`${describeCopies(row)}\nHow clients sign in: fairlead databases credentials ${name}\n`)
 }

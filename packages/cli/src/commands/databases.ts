@@ -4,6 +4,7 @@ import { CommandFault } from '../output/command-fault.ts'
 import { printList, printOne } from '../output/print-answer.ts'
 import { databaseColumns, detailColumns } from './describe-database.ts'
 import { findDatabase } from './find-database.ts'
+import { placeOf } from './reach.ts'
 import { isHarmful } from './upgrades/describe-choice.ts'
 
 /** The options of `databases list`, checked by the server. */
@@ -91,9 +92,8 @@ export async function showCredentials(
   const link = await context.link()
   const { uid, name } = await findDatabase(link, word)
   const row = await link.api.getCredentials({ params: { uid } })
-  const [first] = row.endpoints
   const scheme = row.tls_mode === 'enabled' ? 'rediss' : 'redis'
-  const place = first === undefined ? '' : `${first.dns_name}:${first.port}`
+  const place = placeOf(row)
   printOne(
     context.terminal,
     {

@@ -3,6 +3,7 @@ import { persistenceWords } from '@fairlead/api/lean'
 import type { Column } from '../output/print-answer.ts'
 import { showBytes } from '../output/show-quantity.ts'
 import type { Style } from '../output/terminal.ts'
+import { placeOf } from './reach.ts'
 
 /** Columns of a list of databases. */
 export const databaseColumns: readonly Column<Database>[] = [
@@ -28,8 +29,8 @@ export const databaseColumns: readonly Column<Database>[] = [
   },
   {
     name: 'endpoint',
-    value: ({ endpoints: [first] }) => (first === undefined ? '' : `${first.dns_name}:${first.port}`),
-    shown: ({ endpoints: [first] }) => (first === undefined ? '' : `:${first.port}`),
+    value: placeOf,
+    shown: (row) => placeOf(row).replace(/^127\.0\.0\.1(?=:)/, ''),
   },
   {
     name: 'memory',

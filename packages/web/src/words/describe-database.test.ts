@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NOW } from '../../test/action-of.ts'
-import { courseOf, markOfDatabase, servingOf } from './describe-database.ts'
+import { addressOf, courseOf, isOpenWithoutTls, markOfDatabase, servingOf } from './describe-database.ts'
 import { clockTime, zoneAt } from './format.ts'
 
 const [old, next] = [
@@ -37,4 +37,15 @@ test('in a rollback window nothing is said to change: the window is open, and it
   expect(labelOf(ends)).toBe(`rollback window open until ${clockTime(ends, now)} ${zoneAt(now)}`)
   expect(markOfDatabase({ status }, now).label).toBe('changing')
   expect(markOfDatabase({ status: 'recovery', rollback_window: ends }, now)).toMatchObject({ tone: 'bad' })
+})
+
+test('the address is the name for clients of other machines, if there is one', () => {
+  const at = (dns_name: string) => ({
+    endpoints: [{ uid: '1:1', dns_name, port: 10_001, addr: ['10.1.2.3'], addr_type: 'external' as const }],
+  })
+  expect(addressOf(at('redis-10001.db.example.net'))).toBe('redis-10001.db.example.net:10001')
+  expect(addressOf(at('fd00::2'))).toBe('[fd00::2]:10001')
+  expect(addressOf({ endpoints: [] })).toBeNull()
+  expect(isOpenWithoutTls({ ...at('x'), tls_mode: 'disabled' })).toBe(true)
+  expect(isOpenWithoutTls({ ...at('x'), tls_mode: 'enabled' })).toBe(false)
 })

@@ -28,11 +28,16 @@ export function markOfService(isServed: boolean): Mark {
     : { sign: 'stuck', tone: 'bad', label: 'not served' }
 }
 
-/** "db1.example:26005"; null: nothing serves yet. */
-export function addressOf({ endpoints }: Pick<Database, 'endpoints'>): string | null {
-  const [first] = endpoints
+/** "db1.example:26005", "[fd00::2]:26005"; null: nothing serves yet. */
+export function addressOf({ endpoints: [first] }: Pick<Database, 'endpoints'>): string | null {
   if (first === undefined) return null
-  return `${first.addr[0] ?? first.dns_name}:${first.port}`
+  const { dns_name: name, port } = first
+  return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`
+}
+
+/** True if clients of other machines reach the database, and have no TLS. */
+export function isOpenWithoutTls({ endpoints, tls_mode }: Pick<Database, 'endpoints' | 'tls_mode'>): boolean {
+  return tls_mode === 'disabled' && endpoints.some(({ addr_type }) => addr_type === 'external')
 }
 
 /** "3 × 2": groups, and processes per group. */

@@ -185,6 +185,7 @@ async function readStatus(context: Context): Promise<Status> {
     },
     needs_you: [
       ...(nodes ?? []).filter(({ status }) => status === 'down').map(ofNode),
+      ...(nodes ?? []).filter(({ missing_addr }) => missing_addr.length > 0).map(ofMissing),
       ...running.filter(({ action }) => needsPerson(action)).map(ofWaiting),
       ...all.filter((row) => row.action_uid === undefined && isBroken(row)).map(ofDatabase),
     ],
@@ -309,4 +310,15 @@ function ofDeath(
 function describeLoss(bytes: number): string {
   if (Number.isNaN(bytes)) return 'writes may be lost; how many is not known'
   return bytes === 0 ? 'nothing on record is missing' : `${bytes} bytes of acknowledged writes are lost`
+}
+
+function ofMissing({ uid, missing_addr }: Node): StatusLine {
+  return {
+    name: `node ${uid}`,
+    action_uid: null,
+    state: 'address missing',
+    since_ms: null,
+    why: `endpoints do not listen at ${missing_addr.join(', ')}`,
+    next: ['on that machine: fairlead doctor'],
+  }
 }

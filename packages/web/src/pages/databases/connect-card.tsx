@@ -9,7 +9,7 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { addressOf, markOfService } from '../../words/describe-database.ts'
+import { addressOf, isOpenWithoutTls, markOfService } from '../../words/describe-database.ts'
 import { ago } from '../../words/format.ts'
 
 type Credentials = Output<typeof operations.getCredentials>
@@ -29,11 +29,31 @@ export function ConnectCard({ database }: { readonly database: Database }) {
             <code>{address}</code>
             <CopyButton text={address} label="Copy" />
           </p>
+          <Elsewhere database={database} />
           <Password uid={database.uid} />
           <Examples address={address} isTls={database.tls_mode === 'enabled'} />
         </div>
       )}
     </Card>
+  )
+}
+
+/** The other addresses of a database that other machines reach, and whether TLS is missing there. */
+function Elsewhere({ database }: { readonly database: Database }) {
+  const [first, ...others] = database.endpoints
+  if (first?.addr_type !== 'external') return null
+  return (
+    <>
+      <p className="muted">
+        At {first.addr.join(', ')}. On the machine of Fairlead, also{' '}
+        {others.map(({ dns_name, port }) => `${dns_name}:${port}`).join(', ')}.
+      </p>
+      {isOpenWithoutTls(database) && (
+        <p data-tone="bad">
+          Without TLS, clients on other machines send the password and all data in plain text.
+        </p>
+      )}
+    </>
   )
 }
 
@@ -111,7 +131,7 @@ function examples(
   isTls: boolean,
 ): readonly { readonly name: string; readonly text: string }[] {
   const at = address.lastIndexOf(':')
-  const [host, port] = [address.slice(0, at), address.slice(at + 1)]
+  const [host, port] = [address.slice(0, at).replace(/^\[|\]$/g, ''), address.slice(at + 1)]
   const scheme = isTls ? 'rediss' : 'redis'
   const url = `${scheme}://default@${address}`
   return [
