@@ -31,7 +31,7 @@ export async function prepareEngines({ root, node, env, engines, optional = [], 
     const needed = await fetchAll(fairlead, missing())
     if (needed !== undefined) return needed
     for (const build of optional.filter(isMissing)) {
-      const why = await fetchAll(fairlead, [build])
+      const why = await fetchAll(fairlead, [build], ['--unstable'])
       if (why !== undefined)
         console.error(`fairlead: ${why} Going on without ${build}: its tests are skipped.`)
     }
@@ -43,10 +43,10 @@ export async function prepareEngines({ root, node, env, engines, optional = [], 
 }
 
 /** Why a build could not be fetched, in one line; undefined when all builds are there. */
-async function fetchAll(fairlead, builds) {
+async function fetchAll(fairlead, builds, options = []) {
   for (const build of builds) {
     const [flavour, version] = build.split(' ')
-    const fetching = () => fairlead('engines', 'fetch', flavour, version)
+    const fetching = () => fairlead('engines', 'fetch', flavour, version, ...options)
     const { code, stdout, stderr } = await showStep(`fetching ${build}`, fetching)
     if (code !== 0)
       return (stderr.trim() || stdout.trim() || `fetching ${build} failed`).replace(/^fairlead: /, '')

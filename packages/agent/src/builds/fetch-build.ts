@@ -16,8 +16,10 @@ const flavours = ['valkey', 'redis', 'redict']
 /** Build to fetch, and its destination. */
 export interface FetchRequest extends DebianRequest {
   readonly flavour: string
-  /** "8.1" or "8.1.1"; absent: the newest in any suite of Debian. */
+  /** "8.1" or "8.1.1"; absent: the newest in a suite of Debian. */
   readonly version?: string | undefined
+  /** Also from suites in development. Default: only from released ones. */
+  readonly alsoUnstable?: boolean
   /** Called with a line that describes the current step. */
   readonly onProgress?: (line: string) => void
 }
@@ -90,12 +92,12 @@ function suitesFor({ suite }: Offer): readonly string[] {
  * would save 5 s per fetch, but need 20 MB per suite and a lock between concurrent fetches.
  */
 async function fetchFromDebian(request: FetchRequest): Promise<FoundBuild> {
-  const { flavour, folder, signal, env } = request
+  const { flavour, folder, signal, env, alsoUnstable = false } = request
   const tell = request.onProgress ?? (() => undefined)
   await using debian = await openDebian(request)
   const { place, archive } = debian
 
-  const offer = await findOffer({ place, archive, flavour, version: request.version, tell })
+  const offer = await findOffer({ place, archive, alsoUnstable, flavour, version: request.version, tell })
   const { version } = offer
   const present = await findPresent({ folder, flavour, version, signal })
   if (present !== undefined && !isWorthReplacing(present, offer)) return present

@@ -34,7 +34,7 @@ type Answer =
       readonly kind: 'build'
       readonly flavour: string
       readonly version: string
-      readonly package: string | undefined
+      readonly from: Pick<FoundBuild, 'package' | 'suite'>
     }
   | { readonly kind: 'broken'; readonly why: string; readonly askedAt: number }
 interface Candidate {
@@ -142,7 +142,7 @@ async function ask(program: string, signal: AbortSignal | undefined): Promise<An
     const end = await runProgram({ program, args: ['--version'], deadlineMs: versionDeadlineMs, signal })
     const version = readProgramVersion(end.stdout)
     if (version && end.code === 0)
-      return { kind: 'build', ...version, package: await readPackage(program, signal) }
+      return { kind: 'build', ...version, from: await readPackage(program, signal) }
     if (end.late) return broken(`gave no version within ${versionDeadlineMs / 1_000} s`)
     const words = (end.stdout.trim() || end.stderr.trim()).split('\n')[0]?.slice(0, 120)
     return broken(words ? `is no engine we know; it says: ${words}` : `says nothing (exit code ${end.code})`)
@@ -167,7 +167,7 @@ function chooseBuilds(
               version: answer.version,
               source,
               program,
-              ...(answer.package !== undefined && { package: answer.package }),
+              ...answer.from,
             },
           ]
         : []

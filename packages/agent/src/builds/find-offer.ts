@@ -2,7 +2,7 @@ import { compareVersions, matchesVersion } from '@fairlead/engine'
 import { type AptPlace, type Archive, openAptRoot } from './apt-root.ts'
 import { FetchError } from './fetch-error.ts'
 import type { Offer } from './read-offers.ts'
-import { orderSuites, type Suite } from './suites.ts'
+import { orderSuites, type Suite, suites } from './suites.ts'
 
 /**
  * Finds the suite that offers a build. With a version, it asks as few suites as possible, released ones
@@ -14,12 +14,13 @@ export async function findOffer(options: {
   readonly archive: Archive
   readonly flavour: string
   readonly version?: string | undefined
+  readonly alsoUnstable: boolean
   readonly tell: (line: string) => void
 }): Promise<Offer> {
-  const { place, archive, flavour, version, tell } = options
+  const { place, archive, flavour, version, alsoUnstable, tell } = options
   const offers: Offer[] = []
   const faults: FetchError[] = []
-  for (const group of orderSuites(flavour, version)) {
+  for (const group of orderSuites(flavour, version, alsoUnstable)) {
     tell(`looking for ${nameOf(flavour, version)} in ${group.map(({ name }) => name).join(', ')}`)
     const answers = await askSuites({ place, archive, flavour, tell }, group)
     for (const answer of answers) {
@@ -36,7 +37,7 @@ export async function findOffer(options: {
   }
   const best = version === undefined ? newest(offers) : undefined
   if (best) return best
-  throw nothingOffered(nameOf(flavour, version), flavour, offers, faults)
+  throw nothingOffered(nameOf(flavour, version), { flavour, alsoUnstable }, offers, faults)
 }
 
 interface Asking {
@@ -92,7 +93,7 @@ function newest(offers: readonly Offer[]): Offer | undefined {
 
 function nothingOffered(
   wanted: string,
-  flavour: string,
+  { flavour, alsoUnstable }: { readonly flavour: string; readonly alsoUnstable: boolean },
   offers: readonly Offer[],
   faults: readonly FetchError[],
 ): FetchError {
@@ -103,7 +104,9 @@ function nothingOffered(
   const versions = [...new Set(offers.map(({ version }) => version))].toSorted(compareVersions)
   const offered = versions.length === 0 ? 'nothing' : `${flavour} ${versions.join(', ')}`
   const unread = trouble ? `; not all suites could be read: ${trouble.message}` : ''
-  return new FetchError('bad_request', `${wanted} is not offered; Debian offers ${offered}${unread}`)
+  const unasked = suites.filter(({ isUnstable }) => isUnstable && !alsoUnstable).map(({ name }) => name)
+  const more = unasked.length === 0 ? '' : `; ${unasked.join(' and ')} may have it: --unstable asks them`
+  return new FetchError('bad_request', `${wanted} is not offered; Debian offers ${offered}${unread}${more}`)
 }
 
 function nameOf(flavour: string, version: string | undefined): string {

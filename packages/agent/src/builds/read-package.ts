@@ -1,20 +1,22 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { FoundBuild } from '@fairlead/api'
 import { runProgram } from './run-program.ts'
 
 const deadlineMs = 3_000
 
 /**
- * Returns the package version of a server program: from the META file that `engines fetch` adds to a build,
- * else from dpkg. Undefined if neither has it.
+ * Returns package version and suite of a server program: from the META file that `engines fetch` adds to a
+ * build; else the version from dpkg, if it has it.
  */
 export async function readPackage(
   program: string,
   signal: AbortSignal | undefined,
-): Promise<string | undefined> {
+): Promise<Pick<FoundBuild, 'package' | 'suite'>> {
   const meta = await readFile(join(dirname(dirname(program)), 'META'), 'utf8').catch(() => '')
-  const fetched = /^debian=(\S+)$/m.exec(meta)?.[1]
-  return fetched ?? (await askDpkg(program, signal))
+  const [debian, suite] = [/^debian=(\S+)$/m.exec(meta)?.[1], /^suite=(\S+)$/m.exec(meta)?.[1]]
+  const version = debian ?? (await askDpkg(program, signal))
+  return { ...(version !== undefined && { package: version }), ...(suite !== undefined && { suite }) }
 }
 
 async function askDpkg(program: string, signal: AbortSignal | undefined): Promise<string | undefined> {

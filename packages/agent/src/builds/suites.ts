@@ -5,6 +5,8 @@ export interface Suite {
   readonly name: string
   /** Suite whose libraries its programs are built against: itself, or the release that it extends. */
   readonly base: string
+  /** In development: programs may change, and break, at any time. Asked only on request. */
+  readonly isUnstable?: true
   /** Suite of the security archive with newer packages, which are preferred. */
   readonly security?: string
   /** "flavour version" that it had in November 2026: a hint where to look first; only apt's answer counts. */
@@ -18,8 +20,8 @@ export const suites: readonly Suite[] = [
   { name: 'bookworm-backports', base: 'bookworm', carried: ['valkey 8.0', 'redict 7.3'] },
   { name: 'trixie-backports', base: 'trixie', carried: ['redict 7.3'] },
   { name: 'bullseye', base: 'bullseye', security: 'bullseye-security', carried: ['redis 6.0'] },
-  { name: 'sid', base: 'sid', carried: ['valkey 9.1', 'redis 8.0', 'redict 7.3'] },
-  { name: 'experimental', base: 'sid', carried: ['redis 8.6'] },
+  { name: 'sid', base: 'sid', isUnstable: true, carried: ['valkey 9.1', 'redis 8.0', 'redict 7.3'] },
+  { name: 'experimental', base: 'sid', isUnstable: true, carried: ['redis 8.6'] },
 ]
 
 /** Suites asked at the same time. A package list is a download of 9 MB, and reading takes 1 s of one core. */
@@ -27,13 +29,19 @@ const askedAtOnce = 3
 
 /**
  * Returns the order of suites to ask for a build: first each that had a matching version, then groups of the
- * others. Without a version all must be asked, to find the newest.
+ * others. Without a version all must be asked, to find the newest. Only `alsoUnstable` has those in
+ * development.
  */
-export function orderSuites(flavour: string, version: string | undefined): readonly (readonly Suite[])[] {
-  const promising = suites.filter((suite) =>
+export function orderSuites(
+  flavour: string,
+  version: string | undefined,
+  alsoUnstable: boolean,
+): readonly (readonly Suite[])[] {
+  const possible = suites.filter(({ isUnstable }) => alsoUnstable || isUnstable !== true)
+  const promising = possible.filter((suite) =>
     suite.carried.some((carried) => version !== undefined && isHint(carried, flavour, version)),
   )
-  const others = suites.filter((suite) => !promising.includes(suite))
+  const others = possible.filter((suite) => !promising.includes(suite))
   const groups = others
     .map((_, n) => (n % askedAtOnce === 0 ? others.slice(n, n + askedAtOnce) : []))
     .filter((group) => group.length > 0)

@@ -29,6 +29,8 @@ export const FoundBuild = Type.Object({
   program: Type.String(),
   /** Version of its Debian-like package; absent if unknown. */
   package: Type.Optional(Type.String()),
+  /** Suite of Debian from which it was fetched; absent if it was not. */
+  suite: Type.Optional(Type.String()),
 })
 export type FoundBuild = Static<typeof FoundBuild>
 

@@ -29,6 +29,7 @@ const EngineBuild = Type.Object({
       'Ours: what a new database runs whose request names no build: valkey, if there is one; the newest of those through whose known holes clients can do the least harm',
   }),
   package: Type.Optional(Type.String({ description: 'Version of its package, if known' })),
+  suite: Type.Optional(Type.String({ description: 'Ours: the suite of Debian that it was fetched from' })),
   insecure: Type.Boolean({
     description:
       'Ours: through one of its known holes clients can run code in the engine. New databases do not run it unless unsound_engines_allowed of /v1/cluster says so',

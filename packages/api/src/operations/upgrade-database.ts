@@ -137,6 +137,7 @@ export const RedundancyMin = Type.Integer({
 export const UpgradePlan = Type.Object({
   engine: Type.String(),
   engine_version: Type.String(),
+  suite: Type.Optional(Type.String({ description: 'The suite of Debian that the build was fetched from' })),
   modules: Type.Array(Type.Object({ module_name: Type.String(), semantic_version: Type.String() })),
   basis: Type.String({
     description:

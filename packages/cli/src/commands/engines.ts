@@ -1,4 +1,11 @@
-import { createBuildFinder, FetchError, fetchBuild, knownHoles, runsForeignCode } from '@fairlead/agent'
+import {
+  createBuildFinder,
+  FetchError,
+  type FetchRequest,
+  fetchBuild,
+  knownHoles,
+  runsForeignCode,
+} from '@fairlead/agent'
 import type { FoundBuild } from '@fairlead/api'
 import { Listr } from 'listr2'
 import { drawWhole } from '../output/draw-table.ts'
@@ -23,9 +30,10 @@ export async function listEngines({ path, folder }: Settings, asJson: boolean): 
 
 function describe(builds: readonly FoundBuild[]): string {
   if (builds.length === 0) return 'There is no engine build yet; fairlead engines fetch valkey brings one\n'
-  const head = ['FLAVOUR', 'VERSION', 'SOURCE', 'KNOWN HOLES', 'PROGRAM']
+  const head = ['FLAVOUR', 'VERSION', 'SOURCE', 'SUITE', 'KNOWN HOLES', 'PROGRAM']
   const rows = builds.map((build) => [
-    ...[build.flavour, build.version, build.source, String(knownHoles(build).length), build.program],
+    ...[build.flavour, build.version, build.source, build.suite ?? ''],
+    ...[String(knownHoles(build).length), build.program],
   ])
   const table = drawWhole([head, ...rows])
   return `${table}${builds.map(warning).join('')}`
@@ -45,8 +53,7 @@ const codeAfter = { SIGINT: exitCodes.interrupted.code, SIGTERM: exitCodes.termi
 /** Fetches a build, or prints the reason to stderr; after a signal, the exit code shows it. */
 export async function fetchEngine(
   { folder }: Settings,
-  flavour: string,
-  version: string | undefined,
+  sought: Pick<FetchRequest, 'flavour' | 'version' | 'alsoUnstable'>,
 ): Promise<void> {
   // Builds are readable by all: shards may run as another user.
   process.umask(0o022)
@@ -57,11 +64,11 @@ export async function fetchEngine(
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   try {
-    const build = await showProgress(
-      `${flavour}${version === undefined ? '' : ` ${version}`}`,
-      (onProgress) => fetchBuild({ flavour, version, folder, onProgress, signal: stop.signal }),
+    const build = await showProgress([sought.flavour, sought.version ?? []].flat().join(' '), (onProgress) =>
+      fetchBuild({ ...sought, folder, onProgress, signal: stop.signal }),
     )
-    process.stdout.write(`${build.flavour} ${build.version} is here: ${build.program}\n`)
+    const from = build.suite === undefined ? '' : `, from Debian's ${build.suite}`
+    process.stdout.write(`${build.flavour} ${build.version} is here${from}: ${build.program}\n`)
     process.stderr.write(warning(build))
   } catch (cause) {
     if (stop.signal.aborted) {

@@ -57,7 +57,9 @@ export function addEnginesCommands(program: Command, { config, env }: MachineSet
     .description("fetch a build from Debian's suites into the folder of builds, checked, without root")
     .argument('<flavour>', 'valkey, redis or redict')
     .argument('[version]', 'like 8.1 or 8.1.1; without it the newest that Debian offers')
-    .action(async (flavour: string, version: string | undefined) =>
-      (await load()).fetchEngine(await place(), flavour, version),
+    .option('--unstable', 'also from the suites in development, sid and experimental')
+    .action(
+      async (flavour: string, version: string | undefined, { unstable = false }: { unstable?: boolean }) =>
+        (await load()).fetchEngine(await place(), { flavour, version, alsoUnstable: unstable }),
     )
 }

@@ -23,6 +23,7 @@ export function describePlan(
   if (!plan.change) return `${name}   ${from}   there is nothing to change\n`
   const lines = [
     ['chosen', choice ?? ''],
+    ['build', plan.suite === undefined ? '' : `from Debian's ${plan.suite}`],
     ['proven', provenOf(plan)],
     ['write stop', writesOf(plan)],
     ['takes', plan.duration.ms === null ? 'a time that is not known' : `about ${showMs(plan.duration.ms)}`],

@@ -39,10 +39,11 @@ async function placeProgram(name: string, text: string): Promise<string> {
 
 test('builds are listed for people and for programs, and broken builds are named separately', async () => {
   const program = await placeProgram('a/bin/valkey-server', 'echo "Valkey server v=9.1.2 sha=0"')
+  await writeFile(join(folder, 'a/META'), 'debian=9.1.2-1\nsuite=sid\n')
   const broken = await placeProgram('b/bin/valkey-server', 'echo nonsense')
   const people = await engines(['list'])
-  expect(people.stdout).toMatch(/^FLAVOUR +VERSION +SOURCE +KNOWN HOLES +PROGRAM\n/)
-  expect(people.stdout).toMatch(/^valkey +9\.1\.2 +folder +0 /m)
+  expect(people.stdout).toMatch(/^FLAVOUR +VERSION +SOURCE +SUITE +KNOWN HOLES +PROGRAM\n/)
+  expect(people.stdout).toMatch(/^valkey +9\.1\.2 +folder +sid +0 /m)
   expect(people.stdout).toContain(`${program}\n`)
   const programs = await engines(['list', '--json'])
   expect(JSON.parse(programs.stdout)).toContainEqual({
@@ -50,6 +51,8 @@ test('builds are listed for people and for programs, and broken builds are named
     version: '9.1.2',
     source: 'folder',
     program,
+    package: '9.1.2-1',
+    suite: 'sid',
     known_holes: [],
   })
   expect(programs.stderr).toBe(`fairlead: left out ${broken}: it is no engine we know; it says: nonsense\n`)

@@ -117,11 +117,7 @@ export function createUpgrades(deps: UpgradesDeps) {
      * Predicts the effect of `start`. Starts the target build in a separate process, and removes it. Refuses
      * like `start`, except for another running change.
      */
-    async foresee(
-      uid: number,
-      request: UpgradeRequest,
-      bases?: readonly string[],
-    ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan; readonly basis: string }> {
+    async foresee(uid: number, request: UpgradeRequest, bases?: readonly string[]): Promise<ForeseenUpgrade> {
       const view = await databases.get(uid)
       const now = await resolveNow(deps, view.database, request, bases)
       const { seen, resolved, database, basis } = now
@@ -130,6 +126,7 @@ export function createUpgrades(deps: UpgradesDeps) {
         view: asUpgraded({ ...view, database }, runsOf(resolved.goal)),
         plan: withRisks(describePlan(seen, resolved, trial), [...now.risks, ...now.warnings]),
         basis,
+        suite: now.suite,
       }
     },
 
@@ -178,6 +175,15 @@ async function proveTarget(database: Database, goal: Goal, tryRuns: TryRuns): Pr
 
 function withRisks(plan: UpgradePlan, risks: readonly string[]): UpgradePlan {
   return { ...plan, risks: [...plan.risks, ...risks] }
+}
+
+/** The predicted effect of an upgrade. */
+export interface ForeseenUpgrade {
+  readonly view: DatabaseView
+  readonly plan: UpgradePlan
+  readonly basis: string
+  /** Suite of Debian of the target build; undefined: not known. */
+  readonly suite: string | undefined
 }
 
 /** Sources of the facts about a database and the cluster. */
@@ -234,6 +240,7 @@ async function resolveNow(
     basis: basisOf(standing),
     /** Checked again on acceptance. */
     expected: bases === undefined ? undefined : { again, isSame },
+    suite: judged(goal.build, catalogue.builds)?.suite,
     risks: holesOf(goal.build, catalogue.builds),
     warnings: [
       ...passedOver.map((why) => `a newer version was passed over: ${why}`),

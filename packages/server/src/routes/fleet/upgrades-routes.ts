@@ -15,7 +15,12 @@ import type { ModuleEntry } from '../../core/requests/resolve-modules.ts'
 import type { UpgradeRequest } from '../../core/requests/resolve-upgrade.ts'
 import { plainPolicy, type UsedModule } from '../../core/state/goal.ts'
 import { toObstacle } from '../../fleet/refusals/to-refusal.ts'
-import type { JudgedTarget, UpgradedModules, Upgrades } from '../../fleet/upgrades/upgrades-service.ts'
+import type {
+  ForeseenUpgrade,
+  JudgedTarget,
+  UpgradedModules,
+  Upgrades,
+} from '../../fleet/upgrades/upgrades-service.ts'
 import { obstacleToWire } from '../../http/answer-error.ts'
 import type { Mount } from '../../http/mount.ts'
 import { argsFromWire, oneOf, show, showWithoutSecrets } from './database-wire.ts'
@@ -31,8 +36,8 @@ export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
     const request = toRequest(body)
     if (!isSet(query.dry_run))
       return showWithoutSecrets(await upgrades.start(params.uid, request, actorOf(caller), bases))
-    const { view, plan, basis } = await upgrades.foresee(params.uid, request, bases)
-    return { ...showWithoutSecrets(view), plan: planToWire(plan, basis) }
+    const foreseen = await upgrades.foresee(params.uid, request, bases)
+    return { ...showWithoutSecrets(foreseen.view), plan: planToWire(foreseen) }
   })
 
   for (const operation of [upgradeModules, upgradeModulesOlder]) {
@@ -59,10 +64,15 @@ function showModules(
   return { uid, name, ...first, modules, ...(actionUid !== undefined && { action_uid: actionUid }) }
 }
 
-function planToWire(plan: UpgradePlan, basis: string): NonNullable<Output<typeof upgradeDatabase>['plan']> {
+function planToWire({
+  plan,
+  basis,
+  suite,
+}: ForeseenUpgrade): NonNullable<Output<typeof upgradeDatabase>['plan']> {
   return {
     engine: plan.build.flavour,
     engine_version: plan.build.version,
+    ...(suite !== undefined && { suite }),
     modules: plan.modules.map(({ name, semanticVersion }) => ({
       module_name: name,
       semantic_version: semanticVersion,

@@ -66,6 +66,7 @@ export function nodesRoutes(
       latest: isLatest(build, builds),
       recommended: build.flavour === forNew?.flavour && build.version === forNew.version,
       ...(build.package !== undefined && { package: build.package }),
+      ...(build.suite !== undefined && { suite: build.suite }),
       insecure: build.holes.some(runsForeignCode),
       known_holes: [...build.holes],
     }))

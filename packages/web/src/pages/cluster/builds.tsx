@@ -51,7 +51,7 @@ export function Builds() {
         {(all) =>
           all.length === 0 ? (
             <Empty title="There is no engine here">
-              Fetch one on the machine of Fairlead: <code>fairlead engines fetch valkey 9.1</code>
+              Fetch one on the machine of Fairlead: <code>fairlead engines fetch valkey 8.1</code>
             </Empty>
           ) : (
             <Table
