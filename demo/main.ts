@@ -10,7 +10,8 @@ import { startFairlead } from '../proof/start-fairlead.ts'
 import { type Proof, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
 import { chooseEngines } from './choose-engines.ts'
 import { showConsole } from './show-console.ts'
-import { printTable, summarize } from './summarize.ts'
+import { printResult, summarize } from './summarize.ts'
+import { tellUpgrade } from './tell-upgrade.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -23,9 +24,14 @@ const proofs: Proof[] = []
 
 const pass = (kind: 'set' | 'incr', sentence: string) => ({
   title: sentence,
+  rendererOptions: { outputBar: Number.POSITIVE_INFINITY, persistentOutput: true },
   task: async (_: unknown, task: { output: string }) => {
     await using fairlead = await startFairlead()
     const { from, to } = chooseEngines()
+    await using telling = new AsyncDisposableStack()
+    const say = (line: string) => {
+      task.output = line
+    }
     proofs.push(
       await upgradeUnderLoad(fairlead, {
         from,
@@ -33,9 +39,8 @@ const pass = (kind: 'set' | 'incr', sentence: string) => ({
         kind,
         preserveRoles: true,
         warmUp: 40_000,
-        say: (line) => {
-          task.output = line
-        },
+        say,
+        beforehand: async (uid) => void telling.use(tellUpgrade(fairlead, uid, say)),
       }),
     )
   },
@@ -53,7 +58,7 @@ const tasks = new Listr(
 async function prove(): Promise<boolean> {
   await tasks.run()
   const summary = summarize(proofs, (performance.now() - began) / 1000)
-  process.stdout.write(flags.json ? `${JSON.stringify(summary)}\n` : printTable(summary))
+  process.stdout.write(flags.json ? `${JSON.stringify(summary)}\n` : printResult(summary, proofs))
   for (const example of proofs.flatMap(({ examples }) => examples)) process.stderr.write(`demo: ${example}\n`)
   const isNew = proofs.every(({ from, to, action }) => from !== to && action.status === 'completed')
   return summary.lost === 0 && summary.duplicated === 0 && isNew

@@ -1,3 +1,4 @@
+import type { Certificate } from '@fairlead/api'
 import Table from 'cli-table3'
 import type { Proof } from '../proof/upgrade-under-load.ts'
 
@@ -50,7 +51,37 @@ export function spread(values: readonly number[]): Spread {
   return { median: round(median), max: round(sorted.at(-1) ?? 0) }
 }
 
-export function printTable(summary: Summary): string {
+/** Prints the result for people: the table, a certificate, and the next command. */
+export function printResult(summary: Summary, proofs: readonly Proof[]): string {
+  const [certificate] = proofs.flatMap(({ certificates }) => certificates)
+  return [
+    printTable(summary),
+    ...(certificate === undefined ? [] : [printCertificate(certificate)]),
+    NEXT,
+  ].join('\n')
+}
+
+/** Where the numbers come from, and what to do now. */
+const NEXT = `The machine's load lengthens the gap: engines, clients and Fairlead share its cores.
+Next: npm start, and in a second terminal: npm run -s fairlead -- databases create carts --memory 100MiB
+`
+
+/** The first certificate, with the fields that people read. */
+function printCertificate(certificate: Certificate): string {
+  const { from, to, offset_from, offset_to, keys, write_stop_ms, longest_wait_ms, at } = certificate
+  const table = new Table({ style: { head: [], border: [] } })
+  table.push(
+    ['certificate of the first handover', at],
+    ['primary', `shard ${from} → shard ${to}`],
+    ['replication offsets', `${offset_from} ${offset_from === offset_to ? '=' : '≠'} ${offset_to}`],
+    ['keys of both', keys?.toLocaleString('en')],
+    ['write stop', `${write_stop_ms} ms`],
+    ['longest wait of a client', `${longest_wait_ms} ms`],
+  )
+  return `${table.toString()}\n`
+}
+
+function printTable(summary: Summary): string {
   const ms = ({ median, max }: Spread) => `${median} ms median, ${max} ms longest`
   const table = new Table({ style: { head: [], border: [] } })
   table.push(
