@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -6,6 +7,7 @@ import { usualPair } from '../../proof/engine-pairs.ts'
 import { freshName } from '../../proof/fresh-name.ts'
 import { commandLine } from '../../proof/run-command-line.ts'
 import { adminPassword } from '../../proof/start-fairlead.ts'
+import { until } from '../../proof/until.ts'
 import { pidsOf } from '../support/pids-of.ts'
 import { test } from '../support/shared-fairlead.ts'
 
@@ -115,4 +117,36 @@ test('a database is named as it was typed: in a refusal, in the audit and in a r
   const role = ['roles', 'create', freshName('role'), '--management', 'db_viewer', '--database', name]
   expect((await run([...role, '--columns', 'databases'])).stdout).toBe(`${name}\n`)
   expect((await run(['actions', 'cancel', name, '--yes'])).code).toBe(0)
+})
+
+test('the logs of server, agent, proxy and engines are read on the machine, and followed', async ({
+  fairlead,
+}) => {
+  const { run, start } = commandLine({ FAIRLEAD_HOME: fairlead.home, FAIRLEAD_CONFIG: '/nonexistent' })
+  const name = freshName('logged')
+  await run(['db', 'create', name, '--memory', '0', '--engine', to])
+  const logs = async (...words: readonly string[]) => (await run(['logs', ...words])).stdout
+  expect(await logs('proxy')).toMatch(/^\{.*\}\n/)
+  expect(await logs('engine', name, '-n', '1000')).toContain('Ready to accept connections')
+  expect((await logs('engine', name, '-n', '2')).split('\n')).toHaveLength(3)
+  expect(await run(['logs', 'engine', freshName('nothing')])).toMatchObject({ code: 6, stdout: '' })
+  expect(await run(['logs', 'engine'])).toMatchObject({ code: 2, stdout: '' })
+
+  // Server and agent log to files beside stderr; here nothing but errors.
+  for (const part of ['server', 'agent'] as const) {
+    const child = start(['logs', part, '--follow', '--lines', '0'])
+    const closed = once(child, 'close')
+    let text = ''
+    child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece
+    })
+    const file = join(fairlead.home, `${part}.log`)
+    await until('the new line is printed', () => {
+      appendFileSync(file, '{"msg":"a line of a test"}\n')
+      return text.includes('a line of a test')
+    })
+    child.kill('SIGINT')
+    await closed
+    expect(child.exitCode).toBe(130)
+  }
 })

@@ -114,7 +114,7 @@ test('the client alone signs in over HTTPS, creates a database, upgrades it and 
 })
 
 test('the client alone says where the commands of the machine are, and what to do without a server', async () => {
-  for (const word of ['up', 'down', 'server', 'agent', 'engines', 'store', 'keys'])
+  for (const word of ['up', 'down', 'server', 'agent', 'logs', 'engines', 'store', 'keys'])
     expect(await run(word, 'anything', '--all')).toEqual({
       code: 2,
       stdout: '',

@@ -74,6 +74,10 @@ describe('fairlead up', () => {
         /"request":"made-by-a-test","action":"([^"]+)".*an action has begun/.exec(logged) ?? []
       expect(logged).toMatch(new RegExp(`"part":"agent","request":"${action}","method":"PUT".*an order`))
       expect(logged).toMatch(new RegExp(`"part":"server","request":"${action}".*step carried out`))
+      for (const part of ['server', 'agent']) {
+        const { stdout } = await run(['logs', part, '--lines', '10000'], { FAIRLEAD_HOME: home })
+        expect(stdout).toContain(action)
+      }
       const pids = pidsOf(home)
       expect(pids.length).toBe(3)
       expect((await fetch(`${url}/healthz`)).status).toBe(200)

@@ -6,7 +6,7 @@ export async function runClientAlone(args: readonly string[], env: NodeJS.Proces
   return await runProgram(args, { trees: [...clientTrees, elsewhere], settings: { env, checkHere: null } })
 }
 
-const words = ['up', 'down', 'server', 'agent', 'engines', 'store', 'keys']
+const words = ['up', 'down', 'server', 'agent', 'logs', 'engines', 'store', 'keys']
 
 /** For the client package: hidden commands of a whole installation, which explain where they are. */
 export const elsewhere: Tree = {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { type AgentConfig, createAgent, createBuildFinder } from '@fairlead/agent'
-import { agentSocket, type Config, softwareVersion } from '@fairlead/server/settings'
+import { type AgentConfig, boundLogs, createAgent, createBuildFinder } from '@fairlead/agent'
+import { agentLog, agentSocket, type Config, serverLogs, softwareVersion } from '@fairlead/server/settings'
 import { openHome } from '../home/open-home.ts'
 import { createLog } from '../parts/create-log.ts'
 import { nodeFlags } from '../parts/node-flags.ts'
@@ -18,6 +18,7 @@ export async function runAgent(
   const stopped = untilStopped()
   const logger = createLog(config, 'agent')
   openHome(config.home, logger)
+  await using _logs = boundLogs(() => [agentLog(config.home), ...serverLogs(config.home)], logger)
   await using agent = await createAgent({
     home: config.home,
     socketPath: agentSocket(config.home),

@@ -8,6 +8,10 @@ const machineTrees: readonly Tree<MachineSettings>[] = [
     load: async () => (await import('./add-part-commands.ts')).addPartCommands,
   },
   {
+    words: ['logs'],
+    load: async () => (await import('./add-part-commands.ts')).addLogsCommand,
+  },
+  {
     words: ['engines'],
     load: async () => (await import('./add-part-commands.ts')).addEnginesCommands,
   },

@@ -16,6 +16,16 @@ export function stateFolder(home: string): string {
   return isServerOfRoot() ? ownFolder(home) : home
 }
 
+/** The log of agent and `up`, beside stderr. */
+export function agentLog(home: string): string {
+  return join(home, 'agent.log')
+}
+
+/** The server's log, beside stderr: where it is with a separate user, and where otherwise. */
+export function serverLogs(home: string): readonly [string, string] {
+  return [join(ownFolder(home), 'server.log'), join(home, 'server.log')]
+}
+
 /**
  * The agent's socket. A server with a separate user uses a relative path, because paths of Unix sockets are
  * short (107 bytes on Linux). The folder `doors`: see ServerFolder.sockets.
