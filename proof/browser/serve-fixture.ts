@@ -137,7 +137,7 @@ function choose(databases: Fixture['databases'], query: URLSearchParams): Fixtur
 /** Files as the server sends them, compressed; every other path is a page. */
 function sendFile(path: string, response: ServerResponse): void {
   const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : null
-  response.setHeader('content-type', kinds[name?.split('../../bench/console').at(-1) ?? ''] ?? 'text/html')
+  response.setHeader('content-type', kinds[name?.split('.').at(-1) ?? ''] ?? 'text/html')
   if (name === null) return void response.end(readFileSync(join(consoleFolder, 'index.html')))
   response.setHeader('content-encoding', 'gzip')
   response.end(readFileSync(join(consoleFolder, 'assets', `${name}.gz`)))
