@@ -26,8 +26,9 @@ export function useSelf() {
 export const MOST_DATABASES = 1_000
 
 /** A page of databases. The old rows stay during a query. */
-export function useDatabases(query: DatabasesQuery) {
+export function useDatabases(query: DatabasesQuery, isAllowed = true) {
   return useQuery({
+    enabled: isAllowed,
     queryKey: [...keys.databases, query],
     queryFn: () => api.listDatabases({ query }),
     placeholderData: keepPreviousData,

@@ -6,12 +6,18 @@ export type Target = Output<typeof operations.listUpgradeTargets>[number]
 /** The body of an upgrade request. */
 export type UpgradeRequest = Body<typeof operations.upgradeDatabase>
 
-/** Rollback windows, by their word in the address. */
+const ENDS = 'ends by itself: from then on there is no way back without loss'
+
+/** Rollback windows, by their word in the address, with what they cost. */
 export const windows = [
-  { value: 'until_finalized', label: 'Until I finalize' },
-  { value: '86400', label: '24 hours' },
-  { value: '900', label: '15 minutes' },
-  { value: '0', label: 'None' },
+  {
+    value: 'until_finalized',
+    label: 'Until I finalize',
+    cost: 'recommended: the old primaries follow, and keep their memory, until you decide',
+  },
+  { value: '86400', label: '24 hours', cost: ENDS },
+  { value: '900', label: '15 minutes', cost: ENDS },
+  { value: '0', label: 'None', cost: 'after the handover there is no way back without loss' },
 ] as const
 
 /** Parallel shards; empty: one per group. */

@@ -154,11 +154,11 @@ function Confirm(props: {
 }) {
   const { action, order, why, onNo, onYes } = props
   const reason = action.rollback_reason
-  const look = order === 'finalize' ? 'button-bad' : 'button-main'
+  const look = order === 'finalize' ? 'button-bad' : ''
   const buttons = (
     <>
       {/* biome-ignore lint/a11y/noAutofocus: Enter must not give the order */}
-      <button type="button" className="button" autoFocus onClick={onNo}>
+      <button type="button" className="button button-main" autoFocus onClick={onNo}>
         {wayOutOf(order)}
       </button>
       <button type="button" className={`button ${look}`} disabled={why !== null} onClick={onYes}>

@@ -102,7 +102,7 @@ function endOf({ outcome, from, began_time: began, ended_time: ended }: Describe
   const took = began !== null && ended !== null ? Date.parse(ended) - Date.parse(began) : null
   const { label: word } = actionOutcomes[outcome ?? 'completed']
   const label = outcome === 'rolled_back' && from !== null ? `${word} to ${runsOf(from)}` : word
-  return took === null ? label : `${label} after ${duration(took)}`
+  return took === null || took < 1 ? label : `${label} after ${duration(took)}`
 }
 
 /** Names what a failed upgrade without handover left unchanged; null: unknown. `database`: its state now. */

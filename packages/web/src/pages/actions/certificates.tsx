@@ -41,8 +41,6 @@ export function Certificates(props: { readonly action: Action; readonly database
       {(certificates.length > 1 || (action.lanes?.length ?? 0) > 1) && (
         <WriteStopStrip certificates={certificates} />
       )}
-      <Meanings certificates={certificates} />
-      {clocks !== undefined && <p className="clocks muted">{clocks}</p>}
       <ol className="certificates">
         {certificates.map((certificate, n) => (
           <CertificateView
@@ -51,6 +49,8 @@ export function Certificates(props: { readonly action: Action; readonly database
           />
         ))}
       </ol>
+      <Meanings certificates={certificates} />
+      {clocks !== undefined && <p className="clocks muted">{clocks}</p>}
     </Card>
   )
 }

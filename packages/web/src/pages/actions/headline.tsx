@@ -22,6 +22,7 @@ export function Headline({ action, database }: HeadlineProps) {
   const kept = keptOf(action, database)
   const { phase, waiting, window_ends: ends } = action
   const failure = failureWords(action)
+  const isRunning = phase !== 'stuck' && phase !== 'ended'
   const now = useNow()
   return (
     <section className="headline" data-tone={tone} data-phase={phase} data-outcome={action.outcome}>
@@ -37,7 +38,7 @@ export function Headline({ action, database }: HeadlineProps) {
       )}
       <p className="headline-why">
         {phase !== 'stuck' && (waiting === null ? meanwhileOf(action) : <WaitReason waiting={waiting} />)}
-        {failure?.first}
+        {failure !== null && `${isRunning ? ' · ' : ''}${failure.first}`}
         {phase === 'ready' && action.orders.resume.ok && (
           <span>
             {'. '}Resume: {action.orders.resume.consequence}

@@ -1,7 +1,8 @@
 import type { LogEntry } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
-import { type LogsQuery, useLogs } from '../../live/queries.ts'
+import { useMay } from '../../live/permissions.ts'
+import { type LogsQuery, MOST_DATABASES, useDatabases, useLogs } from '../../live/queries.ts'
 import { usePage, useQueryState } from '../../live/use-query-state.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -12,7 +13,7 @@ import { typeOf, whatOf } from '../../words/describe-record.ts'
 import { clockTime, fullTime } from '../../words/format.ts'
 
 const SIZE = 30
-const columnsAt = (now: number): readonly Column<LogEntry>[] => [
+const columnsAt = (now: number, names: ReadonlyMap<string, string>): readonly Column<LogEntry>[] => [
   {
     name: 'Time',
     title: (record) => fullTime(record.recorded_at),
@@ -27,7 +28,8 @@ const columnsAt = (now: number): readonly Column<LogEntry>[] => [
   { name: 'From', mono: true, wraps: true, room: 'medium', cell: (record) => record.address },
   {
     name: 'Database',
-    cell: ({ bdb_uid: uid }) => uid !== undefined && <Link href={`/databases/${uid}`}>{uid}</Link>,
+    cell: ({ bdb_uid: uid }) =>
+      uid !== undefined && <Link href={`/databases/${uid}`}>{names.get(uid) ?? uid}</Link>,
   },
   { name: 'Details', wraps: 'long', cell: detailsOf },
 ]
@@ -100,11 +102,17 @@ function Field({
 }
 
 function Records({ of: records }: { readonly of: readonly LogEntry[] }) {
+  const may = useMay()
+  const databases = useDatabases(
+    { limit: MOST_DATABASES, fields: 'uid,name' },
+    may('view_all_bdbs_info'),
+  ).data
+  const names = new Map(databases?.map(({ uid, name }) => [String(uid), name]))
   return (
     <Table
       label="Records of the audit"
       as="log"
-      columns={columnsAt(useNow())}
+      columns={columnsAt(useNow(), names)}
       keyOf={({ uid }) => uid}
       rows={records}
     />

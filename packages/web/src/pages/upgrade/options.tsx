@@ -36,6 +36,7 @@ function WayBack({ choice, change }: OptionsProps) {
           <span>{label}</span>
         </label>
       ))}
+      <p className="hint">{windows.find(({ value }) => value === choice.window)?.cost}</p>
     </fieldset>
   )
 }
