@@ -12,10 +12,13 @@ const MOST = 20
 const PLACE = 'fairlead-seen-records'
 const listeners = new Set<() => void>()
 
-/** Records of possible losses, the newest first. `uid`: of one database. Empty without the permission. */
-export function useLosses(uid?: number): readonly LogEntry[] {
+/**
+ * Records of possible losses, the newest first; undefined: not known yet. `uid`: of one database. Empty
+ * without the permission.
+ */
+export function useLosses(uid?: number): readonly LogEntry[] | undefined {
   const isAllowed = useMay()('view_logged_events')
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: [...keys.logs, 'losses', uid],
     queryFn: async () => {
       const stime = new Date(Date.now() - NEWS_MS).toISOString()
@@ -25,7 +28,7 @@ export function useLosses(uid?: number): readonly LogEntry[] {
     },
     enabled: isAllowed,
   })
-  return data ?? []
+  return data ?? (isAllowed && error === null ? undefined : [])
 }
 
 /** The uids of records that were seen in this browser, and a function to add one. */

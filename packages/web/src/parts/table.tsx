@@ -29,8 +29,9 @@ interface TableProps<Row> {
    * - `matrix`: cells only show presence.
    * - `whole`: narrow enough for a phone.
    * - `log`: many short rows, on a phone in a line or two.
+   * - `fixed`: in a card, with columns that no value moves.
    */
-  readonly as?: 'card' | 'compact' | 'matrix' | 'whole' | 'log'
+  readonly as?: 'card' | 'fixed' | 'compact' | 'matrix' | 'whole' | 'log'
 }
 
 /** Every list of the console. In a narrow window each row is a card with column names and all values. */

@@ -12,9 +12,9 @@ test('memory is said beside its limit, as a share of it only where no replicatio
   expect(memoryOf({ used_memory: 32 * MIB }, alone)).toEqual({ words: '32 MiB of 64 MiB, 50 %' })
   expect(memoryOf({ used_memory: 60 * MIB }, alone)).toMatchObject({ tone: 'wait' })
   const replicated = { ...alone, replication: true }
-  expect(memoryOf({ used_memory: 70 * MIB }, replicated)).toEqual({ words: '70 MiB of 64 MiB' })
+  expect(memoryOf({ used_memory: 70 * MIB }, replicated)).toEqual({ words: '70 MiB; data up to 64 MiB' })
   expect(memoryOf({ used_memory: 70 * MIB, evicted_objects: 8 }, replicated)).toEqual({
-    words: '70 MiB of 64 MiB, evicts 8 keys/s',
+    words: '70 MiB; data up to 64 MiB, evicts 8 keys/s',
     tone: 'wait',
   })
   expect(memoryOf({ used_memory: 60 * MIB }, { ...alone, memory_size: 0 })).toEqual({
@@ -24,7 +24,7 @@ test('memory is said beside its limit, as a share of it only where no replicatio
 })
 
 test('a replica without a link is bad, one that is missing is waited for, and none at all is no fault where none was asked for', () => {
-  expect(replicasOf([primary, replica('up', 12)], true)).toEqual({ words: '1 replica linked, 12 B behind' })
+  expect(replicasOf([primary, replica('up', 12)], true)).toEqual({ words: '1 linked, 12 B behind' })
   expect(replicasOf([primary, replica('down', null), replica('up', 0)], true)).toEqual({
     words: '1 of 2 links up',
     tone: 'bad',

@@ -27,7 +27,9 @@ export function memoryOf(
   if (used === undefined) return { words: '–' }
   const share = limit === 0 || replication ? null : used / limit
   const words = [
-    limit === 0 ? `${bytes(used)}, no limit` : `${bytes(used)} of ${bytes(limit)}`,
+    limit === 0
+      ? `${bytes(used)}, no limit`
+      : `${bytes(used)}${replication ? '; data up to' : ' of'} ${bytes(limit)}`,
     ...(share === null ? [] : [`${Math.round(100 * share)} %`]),
     ...(evicted > 0 ? [`evicts ${short(evicted)} keys/s`] : []),
   ].join(', ')
@@ -45,7 +47,7 @@ export function replicasOf(shards: readonly Link[] | undefined, replication: boo
   if (up.length < replicas.length)
     return { words: `${up.length} of ${plural(replicas.length, 'link')} up`, tone: 'bad' }
   const lag = Math.max(...up.map(({ lag_bytes: behind }) => behind ?? 0))
-  return { words: `${plural(up.length, 'replica')} linked, ${bytes(lag)} behind` }
+  return { words: `${up.length} linked, ${bytes(lag)} behind` }
 }
 
 /** Errors of the endpoint since its process began; undefined: not known. */

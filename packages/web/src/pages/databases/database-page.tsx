@@ -1,4 +1,4 @@
-import type { Database } from '@fairlead/api'
+import type { Database, LogEntry } from '@fairlead/api'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
@@ -43,6 +43,7 @@ export function DatabasePage({ name }: { readonly name: string }) {
 
 function OneDatabase({ database }: { readonly database: Database }) {
   const [actions, shards] = [useActionsOf(database.uid), useShards(database.uid)]
+  const losses = useLosses(database.uid)
   const action = actions.data?.find(({ action_uid }) => action_uid === database.action_uid)
   const goes = courseOf(action)
   return (
@@ -62,14 +63,16 @@ function OneDatabase({ database }: { readonly database: Database }) {
       </p>
       {database.status_reason !== '' && <p className="banner">{database.status_reason}</p>}
       <div className="database-grid">
-        <ShardsCard database={database} />
+        <div className="stack">
+          <ShardsCard database={database} />
+          {isAnswered(shards) && <Activity of={actions} losses={losses ?? []} />}
+        </div>
         <div className="stack">
           <ConnectCard database={database} />
           <NowCard uid={database.uid} />
         </div>
       </div>
-      <Activity uid={database.uid} />
-      {[actions, shards].every(isAnswered) && <Below database={database} />}
+      {[actions, shards].every(isAnswered) && losses !== undefined && <Below database={database} />}
     </Page>
   )
 }
@@ -146,11 +149,14 @@ function NowCard({ uid }: { readonly uid: number }) {
   )
 }
 
+interface ActivityProps {
+  readonly of: ReturnType<typeof useActionsOf>
+  readonly losses: readonly LogEntry[]
+}
+
 /** Actions and possible losses of a database, the newest first. */
-function Activity({ uid }: { readonly uid: number }) {
+function Activity({ of: actions, losses }: ActivityProps) {
   const may = useMay()
-  const actions = useActionsOf(uid)
-  const losses = useLosses(uid)
   if (!may('view_status_of_cluster_action')) return null
   return (
     <Card title="Activity">

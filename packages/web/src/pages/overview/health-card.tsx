@@ -37,11 +37,12 @@ const columns: readonly Column<Row>[] = [
   },
   {
     name: 'Memory',
+    wraps: true,
     cell: ({ database, stats }) => (
       <Words of={memoryOf(stats ?? {}, database)} title={database.replication ? withBacklog : undefined} />
     ),
   },
-  { name: 'Replicas', cell: (row) => <Replicas {...row} /> },
+  { name: 'Replicas', wraps: true, cell: (row) => <Replicas {...row} /> },
   { name: 'Errors', number: true, cell: (row) => <Errors {...row} /> },
 ]
 
@@ -70,7 +71,7 @@ export function HealthCard({ databases }: Pick<Known, 'databases'>) {
     >
       <Table
         label="Health of databases"
-        as="card"
+        as="fixed"
         columns={columns}
         keyOf={({ database }) => database.uid}
         rows={shown.slice(0, MOST).map((database) => ({

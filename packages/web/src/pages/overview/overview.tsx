@@ -36,9 +36,11 @@ function Cluster({ databases }: { readonly databases: readonly Database[] }) {
   const may = useMay()
   const actions = useKnownActions()
   const { data: all = [] } = actions
-  const known = { databases, actions: all, losses: useLosses() }
+  const losses = useLosses()
+  const known = { databases, actions: all, losses: losses ?? [] }
+  const data = losses === undefined ? undefined : actions.error === null ? actions.data : all
   return (
-    <Answer of={actions.error === null ? actions : { ...actions, data: all }} height={320}>
+    <Answer of={{ ...actions, data }} height={320}>
       {() => (
         <div className="overview-grid">
           <Answer of={actions}>{() => <NeedsYou {...known} />}</Answer>
