@@ -54,17 +54,22 @@ export function Builds() {
               Fetch one on the machine of Fairlead: <code>fairlead engines fetch valkey 8.1</code>
             </Empty>
           ) : (
-            <Table
-              label="Engine builds"
-              columns={columns}
-              keyOf={({ build }) => nameOfRuns(build)}
-              rows={all.map((build) => ({
-                build,
-                many: many?.get(runsOf(build))?.length ?? 0,
-                coming: coming?.get(runsOf(build)) ?? [],
-                nameOf,
-              }))}
-            />
+            <>
+              <Table
+                label="Engine builds"
+                columns={columns}
+                keyOf={({ build }) => nameOfRuns(build)}
+                rows={all.map((build) => ({
+                  build,
+                  many: many?.get(runsOf(build))?.length ?? 0,
+                  coming: coming?.get(runsOf(build)) ?? [],
+                  nameOf,
+                }))}
+              />
+              <p className="muted below-settings">
+                Others are fetched on the machine of Fairlead: <code>fairlead engines fetch valkey 9.1</code>
+              </p>
+            </>
           )
         }
       </Answer>
