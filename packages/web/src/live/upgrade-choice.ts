@@ -1,4 +1,4 @@
-import type { Body, Database, Output, operations } from '@fairlead/api'
+import { type Body, type Database, type Output, type operations, safeDefaults } from '@fairlead/api'
 import { useSearchParams } from 'wouter'
 
 /** A possible upgrade target. */
@@ -11,7 +11,7 @@ const ENDS = 'ends by itself: from then on there is no way back without loss'
 /** Rollback windows, by their word in the address, with what they cost. */
 export const windows = [
   {
-    value: 'until_finalized',
+    value: safeDefaults.rollback_window,
     label: 'Until I finalize',
     cost: 'recommended: the old primaries follow, and keep their memory, until you decide',
   },

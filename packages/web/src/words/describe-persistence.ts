@@ -1,4 +1,4 @@
-import { type Database, type Persistence, persistenceWords } from '@fairlead/api'
+import { type Database, type Persistence, persistenceWords, safeDefaults } from '@fairlead/api'
 import { plural } from './format.ts'
 
 type Kept = Pick<Database, 'data_persistence' | 'aof_policy'>
@@ -13,7 +13,7 @@ export const persistences = [
 
 /** The choice of this name; without one, the safe one. */
 export function persistenceIn(name: string): Persistence {
-  return persistences.find((one) => one.value === name)?.value ?? 'appendfsync-every-sec'
+  return persistences.find((one) => one.value === name)?.value ?? safeDefaults.aof_policy
 }
 
 /** A choice as fields of the API. */

@@ -1,4 +1,4 @@
-import { type Output, type operations, persistenceWords } from '@fairlead/api'
+import { type Output, type operations, persistenceWords, safeDefaults } from '@fairlead/api'
 import { type ReactNode, useState } from 'react'
 import { useMay } from '../../live/permissions.ts'
 import { useBuilds, useModules } from '../../live/queries.ts'
@@ -70,7 +70,7 @@ function Described(props: {
 /** Shards share the memory; replicas cost as much again. */
 function SizeChoice() {
   const [memory, size] = useState('256')
-  const [replicas, choose] = useState('1')
+  const [replicas, choose] = useState(safeDefaults.replication ? '1' : '0')
   return (
     <>
       <div className="form-row">
