@@ -94,6 +94,7 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
   } as unknown as Nodes
   const { store } = ground
   const modules = { list: async () => [] }
+  const reach = () => onlyLoopback
   const databases = createDatabases({
     store,
     nodes,
@@ -102,13 +103,13 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
     now: world.now,
     portRange: config.portRange,
     askedPorts: config.askedPorts,
-    reach: () => onlyLoopback,
+    reach,
     shardTls: false,
     runExclusive: (place) => place(),
   })
   const trials = { tryRuns: async () => ({ ok: true }) }
   const observer = { look: async () => ({ groups: [{ ...groupOf(0), group: 0 }] }) }
-  const rest = { trials, observer, tls: {}, nudge: () => undefined }
+  const rest = { trials, observer, reach, tls: {}, nudge: () => undefined }
   const http = serveApi(ground, identity, { databases, nodes, modules, ...rest } as unknown as Reconciling)
   opened.defer(() => http.close())
   return { http, store }
