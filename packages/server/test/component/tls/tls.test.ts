@@ -291,6 +291,24 @@ test('servers with other names show other certificates, and those with the same 
   expect(rows.length).toBe(1)
 })
 
+test('the certificate of endpoints follows their addresses and their suffix at the next reading', async () => {
+  await using store = await openTestStore(':memory:')
+  const log = pino({ level: 'silent' })
+  let reach = onlyLoopback
+  const box = createSecretBox(new Uint8Array(32))
+  const tls = createTls({ reach: () => reach, store, box, now: Date.now, log })
+  const shown = async () => new X509Certificate((await tls.current()).proxy.cert)
+  const before = await shown()
+  expect(before.checkIP('10.1.2.3')).toBeUndefined()
+  reach = { addresses: ['10.1.2.3', 'fd00::2'], suffix: 'db.example.net', missing: [] }
+  const after = await shown()
+  for (const address of ['127.0.0.1', '10.1.2.3', 'fd00::2']) expect(after.checkIP(address)).toBe(address)
+  for (const name of ['redis-10001.db.example.net', 'carts.db.example.net', 'localhost'])
+    expect(after.checkHost(name), name).toBeDefined()
+  expect(after.checkHost('a.b.db.example.net')).toBeUndefined()
+  expect((await shown()).fingerprint256).toBe(after.fingerprint256)
+})
+
 test('a certificate whose key no client of TLS knows is refused, for endpoints and for the API', async () => {
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp256k1', '-nodes', '-keyout', 'k1.key']
   openssl('req', '-x509', ...key, '-days', '2', '-subj', '/CN=own', '-out', 'k1.pem')

@@ -2,9 +2,9 @@ import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { hostname } from 'node:os'
+import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import type { ConnectionOptions } from 'node:tls'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPorts } from '../../../../../../proof/claim-ports.ts'
 import { longHello } from '../../../../../../proof/floods/long-hello.ts'
@@ -75,6 +75,24 @@ describe('the certificate', () => {
     await fairlead.restart()
     expect((await shown()).fingerprint256).toBe(fingerprint256)
   })
+})
+
+const hasIPv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((one) => one?.address === '::1')
+
+test.runIf(hasIPv6).each([
+  ['::1', ['::1']],
+  ['::', ['::1', '127.0.0.1']],
+])('the API is served over IPv6 at %s', async (httpsAddress, hosts) => {
+  await using ports = await claimPorts()
+  await using other = await startControlPlane({ httpsPort: ports.from, httpsAddress })
+  const authority = readFileSync(join(other.home, 'ca.pem'), 'utf8')
+  for (const host of hosts) {
+    const socket = connectTls({ host, port: ports.from, ca: authority })
+    await once(socket, 'secureConnect')
+    socket.destroy()
+  }
 })
 
 describe('another certificate', () => {
