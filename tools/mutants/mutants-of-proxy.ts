@@ -207,4 +207,20 @@ export const mutantsOfProxy: readonly Mutant[] = [
     text: 'if (client.writableNeedDrain) return !(mayReadOn(connection) && mayBeUnexecuted(link))',
     instead: 'if (client.writableNeedDrain) return true',
   },
+  {
+    name: 'another further address opens the endpoint anew',
+    breaks: 'a change of addresses closes no connection',
+    file: `${source}/program/proxy-handlers.ts`,
+    tests: [`${component}/listen/addresses.test.ts`],
+    text: ' also: ____,',
+    instead: '',
+  },
+  {
+    name: 'an address that is taken away is still served',
+    breaks: 'an endpoint listens at exactly its addresses',
+    file: `${source}/listen/doors.ts`,
+    tests: [`${component}/listen/addresses.test.ts`],
+    text: 'if (!hosts.includes(host) || door.isShared',
+    instead: 'if (door.isShared',
+  },
 ]
