@@ -28,6 +28,7 @@ const columnsAt = (now: number, names: ReadonlyMap<string, string>): readonly Co
   { name: 'From', mono: true, wraps: true, room: 'medium', cell: (record) => record.address },
   {
     name: 'Database',
+    wraps: true,
     cell: ({ bdb_uid: uid }) =>
       uid !== undefined && <Link href={`/databases/${uid}`}>{names.get(uid) ?? uid}</Link>,
   },
@@ -44,6 +45,7 @@ export function Audit() {
   const { first, go } = usePage(SIZE)
   const query = useFilters()
   const logs = useLogs({ ...query, limit: SIZE, offset: first })
+  const names = useNames()
   return (
     <Page
       title="Audit"
@@ -54,10 +56,14 @@ export function Audit() {
           <Field key={field.name} {...field} />
         ))}
       </search>
-      <Answer of={logs} height={400}>
+      <Answer of={names === undefined ? { ...logs, data: undefined } : logs} height={400}>
         {(records) => (
           <>
-            {records.length === 0 ? <Empty title="No record is like this" /> : <Records of={records} />}
+            {records.length === 0 ? (
+              <Empty title="No record is like this" />
+            ) : (
+              <Records of={records} names={names ?? new Map()} />
+            )}
             <Pager first={first} count={records.length} size={SIZE} go={go} />
           </>
         )}
@@ -101,13 +107,12 @@ function Field({
   )
 }
 
-function Records({ of: records }: { readonly of: readonly LogEntry[] }) {
-  const may = useMay()
-  const databases = useDatabases(
-    { limit: MOST_DATABASES, fields: 'uid,name' },
-    may('view_all_bdbs_info'),
-  ).data
-  const names = new Map(databases?.map(({ uid, name }) => [String(uid), name]))
+interface RecordsProps {
+  readonly of: readonly LogEntry[]
+  readonly names: ReadonlyMap<string, string>
+}
+
+function Records({ of: records, names }: RecordsProps) {
   return (
     <Table
       label="Records of the audit"
@@ -117,6 +122,14 @@ function Records({ of: records }: { readonly of: readonly LogEntry[] }) {
       rows={records}
     />
   )
+}
+
+/** Names of databases by uid; undefined: not known yet, and would move the columns. */
+function useNames(): ReadonlyMap<string, string> | undefined {
+  const isAllowed = useMay()('view_all_bdbs_info')
+  const { data, error } = useDatabases({ limit: MOST_DATABASES, fields: 'uid,name' }, isAllowed)
+  if (isAllowed && data === undefined && error === null) return undefined
+  return new Map(data?.map(({ uid, name }) => [String(uid), name]))
 }
 
 function detailsOf({ details }: LogEntry): string {
