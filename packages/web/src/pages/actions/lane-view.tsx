@@ -116,7 +116,7 @@ function StepNode(props: { readonly step: Step; readonly stop: string | null; re
           <span className="muted">{from === null ? nameOf(shard) : `${from} → ${nameOf(shard)}`}</span>
         )}
         {stop !== null && <strong> {stop}</strong>}
-        {stop === null && took !== null && <span className="muted"> {took}</span>}
+        {stop === null && took !== null && <span className="muted"> · {took}</span>}
         <span className="visually-hidden"> {words[state]}</span>
       </span>
     </li>
