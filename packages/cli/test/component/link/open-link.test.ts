@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { openLink } from '../../../src/link/open-link.ts'
-import type { Target } from '../../../src/profiles/find-target.ts'
+import { LOCAL, type Target } from '../../../src/profiles/find-target.ts'
 import type { ProfileFiles } from '../../../src/profiles/profile-files.ts'
 
 const open = (target: Partial<Target>) =>
   openLink(
     {
-      profile: { value: 'default', from: 'default' },
+      profile: { value: LOCAL, from: 'default' },
       settings: {},
       server: undefined,
       token: undefined,
