@@ -124,7 +124,7 @@ test('the logs of server, agent, proxy and engines are read on the machine, and 
 }) => {
   const { run, start } = commandLine({ FAIRLEAD_HOME: fairlead.home, FAIRLEAD_CONFIG: '/nonexistent' })
   const name = freshName('logged')
-  await run(['db', 'create', name, '--memory', '0', '--engine', to])
+  await run(['db', 'create', name, '--memory', '0', '--engine', to, '--no-replication'])
   const logs = async (...words: readonly string[]) => (await run(['logs', ...words])).stdout
   expect(await logs('proxy')).toMatch(/^\{.*\}\n/)
   expect(await logs('engine', name, '-n', '1000')).toContain('Ready to accept connections')
