@@ -150,3 +150,26 @@ test('the logs of server, agent, proxy and engines are read on the machine, and 
     expect(child.exitCode).toBe(130)
   }
 })
+
+test('what is created says how to connect, what would be changed says from what to what, and a typo is named first', async ({
+  fairlead,
+}) => {
+  const { run, onTerminal } = commandLine({ FAIRLEAD_HOME: fairlead.home, FAIRLEAD_CONFIG: '/nonexistent' })
+  const name = freshName('connected')
+  const shown = onTerminal(['db', 'create', name, '--memory', '100MiB', '--engine', to])
+  expect(await shown.ended).toBe(0)
+  const { uid } = JSON.parse((await run(['db', 'show', name, '-o', 'json'])).stdout) as { uid: number }
+  const { endpoints, authentication_engine_pass: password = '' } = await fairlead.api.getDatabase({
+    params: { uid },
+  })
+  expect(shown.shown()).toContain(`-h ${endpoints[0]?.dns_name} -p ${endpoints[0]?.port}`)
+  expect(shown.shown()).not.toContain(password)
+
+  const change = await run(['db', 'update', name, '--memory', '200MiB', '--dry-run'])
+  expect(change).toMatchObject({ code: 0, stdout: 'memory: 100 MiB → 200 MiB\n' })
+  const typo = await run(['db', 'create', name, '--memry', '1GiB'])
+  expect(typo).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown option '--memry'") })
+  const missing = await run(['db', 'create', name])
+  expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/^fairlead: --memory <size>/) })
+  expect(await run(['db', 'list', '--columns', 'name,foo'])).toMatchObject({ code: 2, stdout: '' })
+})

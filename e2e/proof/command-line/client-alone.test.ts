@@ -118,7 +118,7 @@ test('the client alone says where the commands of the machine are, and what to d
     expect(await run(word, 'anything', '--all')).toEqual({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining(`error: ${word} is`),
+      stderr: expect.stringContaining(`fairlead: ${word} is`),
     })
   expect((await run('--help')).stdout).not.toMatch(/^ {2}(up|engines)\b/m)
   const nowhere = await run('databases', 'list', '--profile', 'none')

@@ -99,9 +99,12 @@ export async function createProgram<S extends Settings>(
     // After a command, --version belongs to it: modules have versions, too.
     .enablePositionalOptions()
     .exitOverride()
-    .showHelpAfterError('(fairlead --help lists the commands)')
+    .showHelpAfterError('  fairlead --help lists the commands')
     .addHelpText('after', '\nExit codes: fairlead help exit-codes')
   // In parallel: otherwise help waits a dozen times for the disk.
+  program.configureOutput({
+    outputError: (text, write) => write(withoutOrders(text.replace(/^error: /, 'fairlead: '))),
+  })
   const adds = await Promise.all(treesFor(trees, word).map(({ load }) => load()))
   for (const add of adds) add(program, settings)
   return program

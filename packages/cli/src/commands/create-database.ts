@@ -1,8 +1,8 @@
-import type { Body, createDatabase as createOperation } from '@fairlead/api'
+import type { Body, createDatabase as createOperation, Database } from '@fairlead/api'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { printOne } from '../output/print-answer.ts'
-import { databaseColumns, describeCopies } from './describe-database.ts'
+import { addressedColumns, describeCopies } from './describe-database.ts'
 import { readGivenPassword } from './people/read-password.ts'
 import { isOpenWithoutTls, OPEN_WITHOUT_TLS } from './reach.ts'
 import { waitForEnd } from './upgrades/follow-action.ts'
@@ -37,12 +37,31 @@ export async function createDatabase(context: Context, name: string, options: Cr
   const link = await context.link()
   const created = await link.api.createDatabase({ body })
   const { uid, action_uid: action } = created
-  if (options.wait && action !== undefined) await waitForEnd(context, action, `${name} was not created`)
+  if (options.wait && action !== undefined)
+    await waitForEnd(context, action, `the creation of ${name} failed, and its name is taken`, {
+      failedNext: `remove it: fairlead databases delete ${name}`,
+    })
   const row = options.wait ? await link.api.getDatabase({ params: { uid } }) : created
-  printOne(terminal, { row, columns: databaseColumns, nameOf: (database) => database.name }, answer)
+  printOne(terminal, { row, columns: addressedColumns, nameOf: (database) => database.name }, answer)
   if (isOpenWithoutTls(row)) terminal.say(`! Without TLS, ${OPEN_WITHOUT_TLS}.\n`)
   if (terminal.outIsTerminal && answer.form === 'table')
-    terminal.say(`${describeCopies(row)}\nHow clients sign in: fairlead databases credentials ${name}\n`)
+    terminal.say(`${describeCopies(row)}\n${describeConnect(row)}`)
+}
+
+/** Commands with which a person connects. The password is in no command line, which others may read. */
+function describeConnect({ name, engine, tls_mode, oss_cluster, endpoints }: Database): string {
+  const [at] = endpoints
+  if (at === undefined) return `How clients sign in: fairlead databases credentials ${name}\n`
+  const isTls = tls_mode === 'enabled'
+  const program = engine === 'valkey' ? 'valkey-cli' : 'redis-cli'
+  const flags = `${oss_cluster ? ' -c' : ''}${isTls ? ' --tls --cacert ca.pem' : ''}`
+  const password = `$(fairlead databases credentials ${name} --reveal --columns password)`
+  return [
+    'Connect:\n',
+    ...(isTls ? ['  fairlead certificates show ca > ca.pem   (on the machine of the server)\n'] : []),
+    `  REDISCLI_AUTH=${password} ${program} -h ${at.dns_name} -p ${at.port}${flags}\n`,
+    `For programs: fairlead databases credentials ${name}\n`,
+  ].join('')
 }
 
 /** Returns the request. Throws CommandFault for a wrong form; the server validates values. */

@@ -8,7 +8,7 @@ import { writeStopOf } from './upgrades/describe-handover.ts'
 /** Columns of a list of actions; `names` has the names of databases by uid. */
 export function actionColumns(names: ReadonlyMap<number, string>): readonly Column<Action>[] {
   return [
-    { name: 'uid', value: ({ action_uid }) => action_uid },
+    { name: 'uid', value: ({ action_uid }) => action_uid, narrow: 'spare' },
     { name: 'kind', value: kindOf, shown: ({ name }) => wordOf(actionKinds, name) },
     { name: 'database', value: ({ bdb_uid, object_name }) => names.get(bdb_uid ?? 0) ?? object_name },
     { name: 'phase', value: ({ phase, outcome }) => outcome ?? phase, shown: labelOf, style: styleOf },
@@ -16,8 +16,13 @@ export function actionColumns(names: ReadonlyMap<number, string>): readonly Colu
       name: 'progress',
       value: ({ progress }) => progress,
       shown: ({ progress }) => `${Math.floor(progress)} %`,
+      narrow: 'spare',
     },
-    { name: 'goal', value: ({ goal }) => (goal === null ? '' : `${goal.engine} ${goal.engine_version}`) },
+    {
+      name: 'goal',
+      value: ({ goal }) => (goal === null ? '' : `${goal.engine} ${goal.engine_version}`),
+      narrow: 'whole',
+    },
     {
       name: 'began',
       value: ({ began_time, creation_time }) => began_time ?? creation_time,

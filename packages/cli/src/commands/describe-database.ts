@@ -16,16 +16,18 @@ export const databaseColumns: readonly Column<Database>[] = [
       `${glyphs.dot} ${ends === undefined ? status : 'rollback window open'}`,
     style: ({ status }) => styleOf(status),
   },
-  { name: 'engine', value: servingOf },
+  { name: 'engine', value: servingOf, narrow: 'whole' },
   {
     name: 'goes_to',
     value: ({ upgradable_to: to }) => (to ? `${to.engine} ${to.engine_version}` : ''),
     shown: ({ upgradable_to: to }) => to?.engine_version ?? '',
+    narrow: 'whole',
   },
   {
     name: 'groups',
     value: (row) => groupsOf(row, 'x'),
     shown: (row, { glyphs }) => groupsOf(row, glyphs.by),
+    narrow: 'spare',
   },
   {
     name: 'endpoint',
@@ -42,9 +44,14 @@ export const databaseColumns: readonly Column<Database>[] = [
   { name: 'created', value: ({ created_time }) => created_time, isWide: true },
 ]
 
+/** The same with the whole address of the endpoint, to be pasted. */
+export const addressedColumns: readonly Column<Database>[] = databaseColumns.map((column) =>
+  column.name === 'endpoint' ? { name: column.name, value: column.value } : column,
+)
+
 /** Columns of a single database. */
 export const detailColumns: readonly Column<Database>[] = [
-  ...databaseColumns.map(({ isWide: _, ...column }) => column),
+  ...addressedColumns.map(({ isWide: _, ...column }) => column),
   { name: 'status_reason', value: ({ status_reason }) => status_reason, style: () => 'warn' },
   { name: 'rollback_window', value: ({ rollback_window }) => rollback_window ?? '' },
   {

@@ -1,9 +1,11 @@
-import type { Body, updateDatabase as updateOperation } from '@fairlead/api'
+import type { Body, Database, updateDatabase as updateOperation } from '@fairlead/api'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import type { Yes } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
+import { isForPeople } from '../output/forms.ts'
 import { printOne } from '../output/print-answer.ts'
 import { showBytes } from '../output/show-quantity.ts'
+import type { Terminal } from '../output/terminal.ts'
 import { setFields } from './create-database.ts'
 import { detailColumns } from './describe-database.ts'
 import { findDatabase } from './find-database.ts'
@@ -29,7 +31,8 @@ export async function updateDatabase(context: Context, word: string, options: Up
   if (Object.keys(body).length === 0)
     throw new CommandFault('usage', 'nothing was named that is to change; nothing was sent')
   const link = await context.link()
-  const { uid, name } = await findDatabase(link, word)
+  const before = await findDatabase(link, word)
+  const { uid, name } = before
   if (!dryRun) {
     const size =
       memory === undefined
@@ -42,9 +45,25 @@ export async function updateDatabase(context: Context, word: string, options: Up
     body,
     query: dryRun ? { dry_run: 'true' } : {},
   })
-  printOne(
-    context.terminal,
-    { row, columns: detailColumns, nameOf: (database) => database.name },
-    context.answer,
-  )
+  const { form, columns } = context.answer
+  if (dryRun && isForPeople(form) && columns === undefined) tellDifference(context.terminal, before, row)
+  else
+    printOne(
+      context.terminal,
+      { row, columns: detailColumns, nameOf: (database) => database.name },
+      context.answer,
+    )
+}
+
+/** Columns of what an update changes. */
+const changing: readonly string[] = ['memory', 'eviction']
+
+function tellDifference(terminal: Terminal, before: Database, after: Database): void {
+  const lines = detailColumns.flatMap(({ name, value, shown }) => {
+    if (!changing.includes(name)) return []
+    const [old, wanted] = [before, after].map((row) => shown?.(row, terminal) ?? String(value(row) ?? ''))
+    return old === wanted ? [] : [`${name}: ${old} ${terminal.glyphs.arrow} ${wanted}\n`]
+  })
+  terminal.out(lines.join(''))
+  terminal.say(lines.length === 0 ? 'There is nothing to change.\n' : 'Nothing was changed.\n')
 }

@@ -21,3 +21,17 @@ test('a table may have more rows than a function takes arguments', () => {
   const rows = Array.from({ length: 200_000 }, (_, n) => [{ text: String(n) }])
   expect(drawTable(rows, 80).split('\n')).toHaveLength(200_001)
 })
+
+test('on a narrow terminal spare columns are left out before others are cut, and a whole one is never cut', () => {
+  const rows = [['6f1c0a52-0000', 'orders-of-the-west', 'valkey 9.1.2', 'active-change-pending']]
+  const draw = (columns: number) =>
+    drawTable(
+      rows.map((row) => row.map((text) => ({ text }))),
+      columns,
+      { whole: [2], spare: [0] },
+    )
+  expect(draw(80)).toBe('6f1c0a52-0000  orders-of-the-west  valkey 9.1.2  active-change-pending\n')
+  expect(draw(60)).toBe('orders-of-the-west  valkey 9.1.2  active-change-pending\n')
+  expect(draw(40)).toBe('orders-of-t…  valkey 9.1.2  active-chan…\n')
+  expect(draw(20)).toContain('valkey 9.1.2')
+})

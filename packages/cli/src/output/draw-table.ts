@@ -35,15 +35,33 @@ export interface Cell {
   readonly paint?: ((text: string) => string) | undefined
 }
 
-/** Draws columns without borders in at most `columns`: the widest shrinks. Each line ends in a line feed. */
-export function drawTable(rows: readonly (readonly Cell[])[], columns: number): string {
+/** How columns of a table give way on a narrow terminal, by their places. */
+export interface Narrowing {
+  /** Never cut. */
+  readonly whole?: readonly number[]
+  /** Left out, the first of them first. */
+  readonly spare?: readonly number[]
+}
+
+/**
+ * Draws columns without borders in at most `columns`: spare ones are left out, then the widest shrinks. Each
+ * line ends in a line feed.
+ */
+export function drawTable(
+  rows: readonly (readonly Cell[])[],
+  columns: number,
+  { whole = [], spare = [] }: Narrowing = {},
+): string {
   // Nothing needs to be wider than the terminal.
   const begin = (text = '') => text.slice(0, SIGNS_A_COLUMN * columns)
   const needed = (n: number) => rows.reduce((most, row) => Math.max(most, widthOf(begin(row[n]?.text))), 0)
   const widths = (rows[0] ?? []).map((_, n) => Math.min(needed(n), columns))
-  const sum = () => widths.reduce((all, width) => all + width, 0) + 2 * (widths.length - 1)
+  const shown = new Set(widths.keys())
+  const sum = () => [...shown].reduce((all, n) => all + (widths[n] ?? 0), 2 * (shown.size - 1))
+  for (const n of spare) if (sum() > columns) shown.delete(n)
+  const soft = [...shown].filter((n) => !whole.includes(n))
   while (sum() > columns) {
-    const widest = widths.indexOf(Math.max(...widths))
+    const widest = soft.reduce((most, n) => ((widths[n] ?? 0) > (widths[most] ?? 0) ? n : most), soft[0] ?? 0)
     if ((widths[widest] ?? 0) <= 8) break
     widths[widest] = (widths[widest] ?? 0) - 1
   }
@@ -51,7 +69,7 @@ export function drawTable(rows: readonly (readonly Cell[])[], columns: number): 
     .map(
       (row) =>
         `${row
-          .map((cell, n) => drawCell(cell, widths[n] ?? 0))
+          .flatMap((cell, n) => (shown.has(n) ? [drawCell(cell, widths[n] ?? 0)] : []))
           .join('  ')
           .trimEnd()}\n`,
     )

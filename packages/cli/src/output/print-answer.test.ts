@@ -38,3 +38,17 @@ test('a value of others is one cell of one line, in the table and between tabs',
 test('a field that a server of another version leaves out is empty', () => {
   expect(printed({ name: 'a' }, { form: 'table', isTerminal: false })).toBe('a\t\n')
 })
+
+test('a column that neither the table nor any row has is refused, and one that rows may lack is not', () => {
+  const rows = [{ name: 'a', size: 1 }]
+  const ask = (columns: string) => () => {
+    let text = ''
+    const terminal: Partial<Terminal> = { outIsTerminal: false, outPainted: (piece) => (text += piece) }
+    const known = [{ name: 'name', value: ({ name }: Row) => name }]
+    const answer = { rows, columns: known, nameOf: ({ name }: Row) => name }
+    printList(terminal as Terminal, answer, { form: 'table', columns })
+    return text
+  }
+  expect(ask('name,size,action_uid')()).toBe('a\t1\t\n')
+  expect(ask('name,foo')).toThrow('there is no column foo')
+})

@@ -1,7 +1,8 @@
 import { CommandFault } from './command-fault.ts'
-import { type Cell, drawTable } from './draw-table.ts'
+import { type Cell, drawTable, type Narrowing } from './draw-table.ts'
 import { foldWords } from './fold-text.ts'
 import { type Form, isForPeople } from './forms.ts'
+import { optionalFields } from './optional-fields.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { toYaml } from './to-yaml.ts'
 import { asJson, inOneLine, withoutOrders } from './without-orders.ts'
@@ -17,6 +18,8 @@ export interface Column<Row> {
   readonly style?: (row: Row) => Style | undefined
   /** Only in the form `wide`, or on request. */
   readonly isWide?: true
+  /** On a narrow terminal: `whole` is never cut, `spare` is left out, after those of the form `wide`. */
+  readonly narrow?: 'whole' | 'spare'
 }
 
 /** An answer and its columns. */
@@ -60,12 +63,25 @@ function listOf<Row extends object>(
   const { form } = options
   if (form === 'name') return withoutOrders(rows.map((row) => `${nameOf(row)}\n`).join(''))
   if (!isForPeople(form)) return withoutOrders(printValue(rows, form, options))
-  const columns = chosen(known, options)
+  const columns = chosen(known, options, rows)
   if (!terminal.outIsTerminal || (options.columns !== undefined && options.headers === false))
     return withoutOrders(rows.map((row) => `${tabbed(columns, row)}\n`).join(''))
   const head = columns.map(({ name }): Cell => ({ text: titleOf(name).toUpperCase() }))
   const body = rows.map((row) => columns.map((column) => cellOf(terminal, column, row)))
-  return drawTable(options.headers === false ? body : [head, ...body], terminal.columns())
+  return drawTable(
+    options.headers === false ? body : [head, ...body],
+    terminal.columns(),
+    options.columns === undefined ? narrowingOf(columns) : {},
+  )
+}
+
+function narrowingOf<Row>(columns: readonly Column<Row>[]): Narrowing {
+  const placesOf = (is: (column: Column<Row>) => boolean) =>
+    columns.flatMap((column, n) => (is(column) ? [n] : []))
+  return {
+    whole: placesOf(({ narrow }) => narrow === 'whole'),
+    spare: [...placesOf(({ isWide }) => isWide === true), ...placesOf(({ narrow }) => narrow === 'spare')],
+  }
 }
 
 /** Prints one object, a line per column; tab-separated without a terminal. */
@@ -85,7 +101,7 @@ function oneOf<Row extends object>(
   const { form } = options
   if (form === 'name') return withoutOrders(`${nameOf(row)}\n`)
   if (!isForPeople(form)) return withoutOrders(printValue(row, form, options))
-  const columns = chosen(known, options)
+  const columns = chosen(known, options, [row])
   if (options.columns !== undefined) return withoutOrders(`${tabbed(columns, row)}\n`)
   if (!terminal.outIsTerminal)
     return withoutOrders(columns.map((column) => `${column.name}\t${tabbed([column], row)}\n`).join(''))
@@ -143,13 +159,15 @@ function withoutSecrets(value: unknown): unknown {
 function chosen<Row extends object>(
   columns: readonly Column<Row>[],
   { form, columns: asked }: AnswerOptions,
+  rows: readonly Row[],
 ): readonly Column<Row>[] {
   if (asked === undefined) return columns.filter(({ isWide }) => isWide !== true || form === 'wide')
   return asked.split(',').map((each) => {
     const name = each.trim()
     const known = columns.find((column) => column.name === name)
     if (known !== undefined) return known
-    if (!/^[a-z]\w*$/.test(name) || secrets.includes(name))
+    const isField = rows.length === 0 || rows.some((row) => Object.hasOwn(row, name))
+    if (!/^[a-z]\w*$/.test(name) || secrets.includes(name) || !(isField || optionalFields.includes(name)))
       throw new CommandFault(
         'usage',
         `--columns: there is no column ${name}; there are ${columns.map((column) => column.name).join(', ')}, and the fields of -o json`,

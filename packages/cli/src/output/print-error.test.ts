@@ -33,3 +33,11 @@ test('what an answer of another version breaks is told as such, with what leads 
     code: 'internal_error',
   })
 })
+
+test('a file that is not there is told by its name, before anything is sent', () => {
+  const cause = Object.assign(new Error('ENOENT'), { code: 'ENOENT', path: '/none' })
+  expect(faultTextOf(cause)).toMatchObject({
+    exit: 'usage',
+    message: '/none: there is no such file; nothing was sent',
+  })
+})

@@ -29,6 +29,8 @@ export function faultTextOf(cause: unknown): FaultText {
     }
   }
   if (cause instanceof TypeError || cause instanceof RangeError) return toldBug(cause)
+  const ofFile = toldFile(cause)
+  if (ofFile !== undefined) return ofFile
   const message = cause instanceof Error ? cause.message : String(cause)
   // From the operator link, which must not be loaded here.
   const isUnreached = cause instanceof Error && cause.name === 'ServerUnreachable'
@@ -39,6 +41,20 @@ export function faultTextOf(cause: unknown): FaultText {
     next: undefined,
     code: undefined,
   }
+}
+
+const faultsOfFiles: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'this user may not use it',
+  EISDIR: 'it is a folder',
+}
+
+/** A file that a command was given. */
+function toldFile(cause: unknown): FaultText | undefined {
+  const { code = '', path } = cause as { readonly code?: string; readonly path?: unknown }
+  const why = faultsOfFiles[code]
+  if (why === undefined || typeof path !== 'string') return undefined
+  return { exit: 'usage', message: `${path}: ${why}; nothing was sent`, obstacles: [], next: undefined, code }
 }
 
 /** A TypeError or similar: an unexpected answer, or a bug of this program. */
@@ -76,9 +92,9 @@ export function printError(
     ...(told.next ? [`  ${told.next}`] : []),
   ]
   const text = `${lines.join('\n')}${told.code === undefined ? '' : `  [${told.code}]`}`
-  const sign = isTerminal ? '! ' : 'fairlead: '
-  const shown = isTerminal ? foldText(text, (process.stderr.columns || 80) - sign.length) : text
-  process.stderr.write(withoutOrders(`${shown.replaceAll(/^/gm, sign)}\n`))
+  const said = `fairlead: ${text}`
+  const shown = isTerminal ? foldText(said, process.stderr.columns || 80) : said
+  process.stderr.write(withoutOrders(`${shown}\n`))
   return exit_code
 }
 

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import { readWhole } from '../output/read-quantity.ts'
-import { acting, addClientCommand, addWatchable, groupOf, type Settings } from './client-command.ts'
+import { acting, addClientCommand, addWatchable, groupOf, needing, type Settings } from './client-command.ts'
 
 /** Adds `status` and `doctor`. */
 export function addClusterCommands(program: Command, settings: Settings): void {
@@ -77,10 +77,9 @@ function addCertificateChanges(certificates: Command, settings: Settings): void 
     new Argument('<name>', 'proxy: what endpoints of databases show; api: what the API shows').choices([
       ...(['proxy', 'api'] as const),
     ])
-  addClientCommand(certificates, 'set', 'give endpoints, or the API, a certificate of your own')
-    .addArgument(which())
-    .requiredOption('--cert-file <file>', 'the certificate, then those of its signers, PEM')
-    .requiredOption('--key-file <file>', 'its private key, PEM, not encrypted')
+  const set = addClientCommand(certificates, 'set', 'give endpoints, or the API, a certificate of your own')
+  needing(set.addArgument(which()), '--cert-file <file>', 'the certificate, then those of its signers, PEM')
+  needing(set, '--key-file <file>', 'its private key, PEM, not encrypted')
     .option('--yes [profile]', 'do not ask')
     .action(acting(settings, async () => (await load()).setCertificate))
   addClientCommand(certificates, 'delete', 'go back to a certificate that the authority of the cluster signs')

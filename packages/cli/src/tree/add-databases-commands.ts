@@ -3,7 +3,7 @@ import { readBytes, readWhole } from '../output/read-quantity.ts'
 import { addDatabaseOrders } from './add-actions-commands.ts'
 import { addUpgradeCommand } from './add-upgrade-command.ts'
 import type { Settings } from './client-command.ts'
-import { acting, addClientCommand, addWatchable, collect } from './client-command.ts'
+import { acting, addClientCommand, addWatchable, collect, needing } from './client-command.ts'
 
 const load = () => import('../commands/databases.ts')
 const WORD = 'its name, or its uid'
@@ -62,13 +62,13 @@ function addReads(databases: Command, settings: Settings): void {
 }
 
 function addCreate(databases: Command, settings: Settings): void {
-  addClientCommand(databases, 'create', 'create a database, and wait until it serves')
-    .argument('<name>', 'letters, digits, - and _')
-    .requiredOption(
-      '--memory <size>',
-      'for the data of all primaries together, like 1GiB; 0: no limit',
-      (text) => readBytes('--memory', text),
-    )
+  const create = addClientCommand(databases, 'create', 'create a database, and wait until it serves')
+  needing(
+    create.argument('<name>', 'letters, digits, - and _'),
+    '--memory <size>',
+    'for the data of all primaries together, like 1GiB; 0: no limit',
+    (text) => readBytes('--memory', text),
+  )
     .option('--engine <build>', 'like valkey-8.1 or 8.1.1; default: the newest')
     .option('--replication', 'a replica for each primary (default)')
     .option('--no-replication', 'no replica: while a process restarts, the database is away')

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { PackOptions } from '../commands/modules.ts'
 import { addModuleUpgradeCommand } from './add-upgrade-command.ts'
 import type { Settings } from './client-command.ts'
-import { acting, addClientCommand, collect } from './client-command.ts'
+import { acting, addClientCommand, collect, needing } from './client-command.ts'
 
 const load = () => import('../commands/modules.ts')
 const catalogue = () => import('../commands/modules-catalogue.ts')
@@ -27,13 +27,13 @@ export function addModulesCommands(program: Command, settings: Settings): void {
 }
 
 function addPack(modules: Command): void {
-  modules
+  const pack = modules
     .command('pack')
     .description('make the package that an upload takes from a shared object')
     .argument('<file>', 'the .so')
-    .requiredOption('--name <name>', 'its name in MODULE LIST')
-    .requiredOption('--version <version>', 'its version, like 1.2.0')
-    .requiredOption('-o, --output <file>', 'the package to write')
+  needing(pack, '--name <name>', 'its name in MODULE LIST')
+  needing(pack, '--version <version>', 'its version, like 1.2.0')
+  needing(pack, '-o, --output <file>', 'the package to write')
     .option('--display-name <name>', 'what people call it')
     .option('--args <text>', 'its default arguments')
     .option('--capability <name>', 'what it supports; may be repeated', collect, [])

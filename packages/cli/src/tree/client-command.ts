@@ -83,6 +83,20 @@ export function addWatchable(command: Command, settings: Settings, load: () => P
     .action(acting(settings, watchOrRun))
 }
 
+/** Adds a required option. Unlike commander's, it is missed after unknown options and missing arguments. */
+export function needing(
+  command: Command,
+  flags: string,
+  about: string,
+  parse: (text: string) => unknown = (text) => text,
+): Command {
+  const option = new Option(flags, `required: ${about}`).argParser(parse)
+  return command.addOption(option).hook('preAction', (_, run) => {
+    if (run.getOptionValue(option.attributeName()) === undefined)
+      run.error(`error: ${option.flags} is missing`)
+  })
+}
+
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value]

@@ -179,7 +179,12 @@ function newLane(group: number): ActionLane {
  * Waits for an action's end, and returns it. Throws CommandFault if it failed (`failed` describes the
  * result), and on Ctrl-C, which ends only the wait.
  */
-export async function waitForEnd(context: Context, uid: string, failed: string): Promise<Action> {
+export async function waitForEnd(
+  context: Context,
+  uid: string,
+  failed: string,
+  { failedNext }: { readonly failedNext?: string } = {},
+): Promise<Action> {
   const link = await context.link()
   const { action, stopped } = await followAction(link, uid, {
     wait: 'finalized',
@@ -189,6 +194,8 @@ export async function waitForEnd(context: Context, uid: string, failed: string):
   if (stopped === 'interrupted' || stopped === 'terminated')
     throw new CommandFault(stopped, `It goes on without you (action ${uid}).`, { next })
   if (action.outcome === 'failed')
-    throw new CommandFault('failed', `${failed}: ${action.error ?? action.waiting_for}`)
+    throw new CommandFault('failed', `${failed}: ${action.error ?? action.waiting_for}`, {
+      ...(failedNext !== undefined && { next: failedNext }),
+    })
   return action
 }

@@ -82,6 +82,8 @@ function windowIn({
 
 function readWindow(text: string): number | 'until_finalized' {
   if (/^until[-_]finalized$/.test(text)) return 'until_finalized'
+  if (/^[1-9]\d*$/.test(text))
+    throw new CommandFault('usage', `--rollback-window: ${text} has no unit; write it like 30s, 15m or 8h`)
   return Math.round(readSeconds('--rollback-window', text))
 }
 

@@ -83,8 +83,8 @@ test('a fault of the command line, of the file or of the package is reported in 
   const capability = await pack('--version', '1.0.0', '--capability', 'flying')
   expect([capability.code, capability.stderr]).toEqual([2, expect.stringContaining('there are types,')])
   expect(await modules('upload', 'nothing.zip')).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^fairlead: ENOENT.*nothing\.zip/),
+    code: 2,
+    stderr: expect.stringMatching(/nothing\.zip: there is no such file/),
   })
   await pack('--version', '1.0')
   expect(await modules('upload', 'tally.zip')).toMatchObject({
