@@ -16,7 +16,7 @@ export async function printCli(): Promise<string> {
     '',
     'Other variables: `FAIRLEAD_TOKEN` (sent only to `FAIRLEAD_SERVER`, if that is set), `FAIRLEAD_CA_FILE`, `FAIRLEAD_OUTPUT`, `FAIRLEAD_CONFIG` (the folder of profiles; default: `~/.config/fairlead`), `NO_COLOR`, `FAIRLEAD_ASCII`, `FAIRLEAD_PROGRESS=lines` (no live view), `FAIRLEAD_DEBUG`.',
     '',
-    'In a checkout `fairlead …` is `npm run -s fairlead -- …`. [The packed client](../operate/client-alone.md) starts faster and installs `man fairlead`; in a checkout use `man -l packages/cli/man/fairlead.1`. [Examples](cli-examples.md) have the complete output of the usual commands; [tests](../../e2e/proof/command-line/examples.test.ts) compare it.',
+    '[The packed client](../operate/client-alone.md) is the way to get `fairlead`, with `man fairlead`. In a checkout `fairlead …` is also `npm run -s fairlead -- …`, which starts slower: for development, and for the commands of the machine of the server. [Examples](cli-examples.md) have the complete output of the usual commands; [tests](../../e2e/proof/command-line/examples.test.ts) compare it.',
     '',
     '## Exit codes',
     '',

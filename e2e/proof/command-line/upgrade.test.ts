@@ -159,7 +159,7 @@ test('Ctrl-C ends the watching and not the upgrade, as does the end of a wait; w
     (order) => view.shown().split(order).length,
   )
   expect(counts).toEqual([counts[0], counts[0], 2, 2])
-  expect(view.shown()).toMatch(/fairlead: .*\s+.*fairlead actions watch/)
+  expect(view.shown()).toMatch(/fairlead: [\s\S]*fairlead actions watch/)
   expect(await line.run(['actions', 'watch', 'cache', '--wait', 'ready'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('fairlead actions resume cache'),
