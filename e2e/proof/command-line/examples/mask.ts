@@ -13,6 +13,7 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/(?<![\d.])\d+\.\d+\.\d+(?!\.?\d)/g, 'VERSION'],
   [/\b[\d.]+ (?:[KMGT]i)?B\b/g, 'SIZE'],
   [/(?:< )?\b[\d.]+ (ms|s)\b/g, 'N $1'],
+  [/(?<=from Debian's )[a-z][\w-]*/g, 'SUITE'],
   [/\boffsets (\d+) = \1\b/g, 'offsets N = N'],
 ]
 
