@@ -4,6 +4,7 @@ import { exitCodes, printExitCodes } from './output/exit-codes.ts'
 import { endQuietly } from './output/terminal.ts'
 import { asJson, withoutOrders } from './output/without-orders.ts'
 import type { Settings } from './tree/client-command.ts'
+import { examples } from './tree/examples.ts'
 import { type Tree, treesFor } from './tree/trees.ts'
 
 /** The commands of a package. */
@@ -59,6 +60,21 @@ function sayInJson(program: Command): void {
     command.showHelpAfterError(false).configureOutput({ outputError })
 }
 
+/** Adds examples to the help of each command. */
+function addExamples(program: Command): void {
+  for (const command of everyCommand(program)) {
+    const shown = examples[wordsOf(command)] ?? []
+    if (shown.length > 0)
+      command.addHelpText('after', `\nExamples:\n${shown.map((line) => `  fairlead ${line}\n`).join('')}`)
+  }
+}
+
+/** "databases create". */
+function wordsOf(command: Command): string {
+  const { parent } = command
+  return parent?.parent == null ? command.name() : `${wordsOf(parent)} ${command.name()}`
+}
+
 function everyCommand(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(everyCommand)]
 }
@@ -107,6 +123,7 @@ export async function createProgram<S extends Settings>(
   })
   const adds = await Promise.all(treesFor(trees, word).map(({ load }) => load()))
   for (const add of adds) add(program, settings)
+  addExamples(program)
   return program
 }
 
