@@ -48,7 +48,9 @@ test('before an upgrade, in its window, rolled back and finalized: API, command 
   // A dry run begins where clients are now, not at the record.
   const dryRun = { params: { uid: upgrade.uid }, query: { dry_run: '' as const } }
   const { plan } = await api.upgradeDatabase({ ...dryRun, body: { engine_version: pair.to } })
-  expect(plan).toMatchObject({ change: false })
+  expect(plan).toMatchObject({ change: false, possible: true })
+  const restart = await api.upgradeDatabase({ ...dryRun, body: { force_restart: true } })
+  expect(restart.plan).toMatchObject({ possible: false, obstacles: [{ error_code: 'db_busy' }] })
   await api.rollbackAction({ params: { uid: back } })
   await untilEnded(back)
   await expectNamed(before, before)

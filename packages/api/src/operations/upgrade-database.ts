@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { closed, optional } from '../contract/closed.ts'
+import { ErrorObstacle } from '../contract/error-obstacle.ts'
 import { flag } from '../contract/fields-query.ts'
 import { sourceOfWriteStop } from '../contract/handover-words.ts'
 import { operation } from '../contract/operation.ts'
@@ -144,6 +145,10 @@ export const UpgradePlan = Type.Object({
       'A digest over what the plan depends on: the request, the settings, shards and modules of the database, the builds on the nodes, and whether there is room. Sent in If-Match with the same request, an upgrade is begun only while it still is this one',
   }),
   change: Type.Boolean({ description: 'Whether there is anything to do' }),
+  possible: Type.Boolean({ description: 'Whether it would be begun now, and its target starts' }),
+  obstacles: Type.Array(ErrorObstacle, {
+    description: 'Why it would be refused now, while another action runs on the database',
+  }),
   lanes: Type.Array(
     Type.Object({
       group: Type.Integer(),

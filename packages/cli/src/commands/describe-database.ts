@@ -20,7 +20,8 @@ export const databaseColumns: readonly Column<Database>[] = [
   {
     name: 'goes_to',
     value: ({ upgradable_to: to }) => (to ? `${to.engine} ${to.engine_version}` : ''),
-    shown: ({ upgradable_to: to }) => to?.engine_version ?? '',
+    shown: ({ upgradable_to: to, engine }) =>
+      to?.engine === engine ? to.engine_version : to ? buildOf(to) : '',
     narrow: 'whole',
   },
   {

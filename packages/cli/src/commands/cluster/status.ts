@@ -224,6 +224,7 @@ const deathWords: Readonly<Record<string, string>> = {
   bdb_primary_replaced: 'primary replaced',
   bdb_primary_lost_memory: 'primary restarted',
   bdb_handover_lost_writes: 'writes lost in a handover',
+  bdb_action_failed: 'action failed',
 }
 
 /** The newest first. */
@@ -302,7 +303,7 @@ function ofDeath(
     action_uid: null,
     state: deathWords[type] ?? type,
     since_ms: Date.parse(recorded_at),
-    why: describeLoss(lost),
+    why: type === 'bdb_action_failed' ? String(details['why'] ?? '') : describeLoss(lost),
     next: [`fairlead audit list --database ${name} --severity WARNING`],
   }
 }

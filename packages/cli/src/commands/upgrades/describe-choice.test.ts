@@ -36,7 +36,7 @@ test.each([
   ],
   [
     [recommended('redis 8.6.1', 'crash', 'other'), now],
-    'redis 8.6.1 is the least bad (2 known holes: clients can end the engine): it can go to no build here without such holes; fairlead engines fetch redis may bring one',
+    'redis 8.6.1 is the least bad (2 known holes: clients can end the engine): it can go to no newer build here without such holes; fairlead engines fetch redis may bring one',
   ],
 ] as const)('the choice of a build is told with its reason', (targets, told) => {
   expect(describeChoice({ engine: 'redis', engine_version: '8.6.1' }, targets)).toBe(told)

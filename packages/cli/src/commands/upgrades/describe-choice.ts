@@ -16,9 +16,9 @@ export function describeChoice(
   if (chosen === undefined || chosen.current) return undefined
   const name = `${engine} ${engine_version}`
   if (isHarmful(chosen))
-    return `${name} is the least bad (${holesOf(chosen)}): it can go to no build here without such holes; fairlead engines fetch ${engine} may bring one`
+    return `${name} is the least bad (${holesOf(chosen)}): it can go to no newer build here without such holes; fairlead engines fetch ${engine} may bring one`
   const passed = targets
-    .filter((target) => target.possible && isHarmful(target))
+    .filter((target) => target.possible && !target.current && isHarmful(target))
     .map((target) => `${target.engine} ${target.engine_version} (${holesOf(target)})`)
   const which = chosen.recommended ? 'is recommended' : `is the newest ${engine} here that it can go to`
   return `${name} ${which}${passed.length === 0 ? '' : `; passed over: ${passed.join(', ')}`}`

@@ -12,7 +12,14 @@ export function describePlan(
     name,
     from,
     choice,
-  }: { readonly name: string; readonly from: string; readonly choice?: string | undefined },
+    discards = false,
+  }: {
+    readonly name: string
+    readonly from: string
+    readonly choice?: string | undefined
+    /** The request allows that data are discarded. */
+    readonly discards?: boolean
+  },
   plan: UpgradePlan,
   { arrow }: Glyphs,
 ): string {
@@ -22,6 +29,7 @@ export function describePlan(
     .join(',')
   if (!plan.change) return `${name}   ${from}   there is nothing to change\n`
   const lines = [
+    ...plan.obstacles.map(({ message }) => ['refused', message]),
     ['chosen', choice ?? ''],
     ['build', plan.suite === undefined ? '' : `from Debian's ${plan.suite}`],
     ['proven', provenOf(plan)],
@@ -31,7 +39,7 @@ export function describePlan(
       'needs',
       `${showBytes(plan.memory_needed)} of ${showBytes(plan.memory_free)} memory, ${showBytes(plan.disk_needed)} of ${showBytes(plan.disk_free)} disk`,
     ],
-    ['copies', copiesOf(plan)],
+    ['copies', copiesOf(plan, discards)],
     ['way back', wayBackOf(plan)],
     ...plan.risks.map((risk) => ['risk', risk]),
     ['unproven', plan.unproven.join(' · ')],
@@ -48,7 +56,8 @@ function provenOf({ trial }: UpgradePlan): string {
     : `no: ${trial.why}`
 }
 
-function copiesOf({ redundancy_min: least }: UpgradePlan): string {
+function copiesOf({ redundancy_min: least }: UpgradePlan, discards: boolean): string {
+  if (least === 0 && discards) return 'none: the database begins empty'
   if (least === 0) return 'for a moment only the disk holds the data'
   return `never fewer than ${least} ${least === 1 ? 'process holds' : 'processes hold'} the data`
 }

@@ -19,15 +19,29 @@ const facts = {
   lanes: [],
   risks: [],
 }
-const planOf = (trial: object | undefined) => {
-  const change = { change: true, trial, basis: 'b', modules: [], duration: { ms: 1 }, unproven: [] }
+const planOf = (trial: object | undefined, obstacles: readonly object[]) => {
+  const isStarted = trial === undefined || ('ok' in trial && trial.ok === true)
+  const change = {
+    change: true,
+    possible: isStarted && obstacles.length === 0,
+    obstacles,
+    trial,
+    basis: 'b',
+    modules: [],
+    duration: { ms: 1 },
+    unproven: [],
+  }
   return { ...valkey, ...facts, ...change, write_stop_ms: { typical: 1, longest: 2 } }
 }
 
 /** Runs the command against a database, and returns the requests, the last words and the exit code. */
 async function run(
   options: Partial<UpgradeOptions>,
-  { best, trial }: { readonly best?: object | null; readonly trial?: object },
+  {
+    best,
+    trial,
+    obstacles = [],
+  }: { readonly best?: object | null; readonly trial?: object; readonly obstacles?: readonly object[] },
 ) {
   const bodies: UpgradeRequest[] = []
   const said: string[] = []
@@ -38,7 +52,7 @@ async function run(
     upgradeDatabase: async ({ body }: { readonly body: UpgradeRequest }) => {
       bodies.push(body)
       const stays = body.keep_engine_version === true
-      return { plan: stays ? { change: false, modules: [] } : planOf(trial) }
+      return { plan: stays ? { change: false, possible: true, modules: [] } : planOf(trial, obstacles) }
     },
   }
   const terminal = {
@@ -88,6 +102,29 @@ describe('the way back', () => {
   test('is asked for where the command waits for its end, which only a person brings about', async () => {
     await expect(run({ to: '9.1', wait: 'finalized' }, {})).rejects.toMatchObject({ exit: 'usage' })
   })
+})
+
+describe('while another action runs', () => {
+  test('a dry run says why it would be refused, and fails', async () => {
+    const busy = {
+      error_code: 'db_busy',
+      message: 'another change of database orders is in progress',
+      field: null,
+    }
+    const { said, code } = await run({ dryRun: true, to: '9.1' }, { obstacles: [busy] })
+    expect([said.includes('Start it'), code]).toEqual([false, 3])
+  })
+})
+
+test('a restart without a build goes to the recommended build, like an upgrade, or stays', async () => {
+  const restart = { dryRun: true, restart: true }
+  const bodies = [await run(restart, { best: valkey }), await run(restart, { best: null })].map(
+    (one) => one.bodies[0],
+  )
+  expect(bodies).toMatchObject([
+    { force_restart: true, engine_version: 'valkey-9.1.2' },
+    { force_restart: true, keep_engine_version: true },
+  ])
 })
 
 describe('a target that does not start as the database needs it', () => {

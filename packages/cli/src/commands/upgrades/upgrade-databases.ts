@@ -57,7 +57,7 @@ export async function upgradeDatabases(
 
 function refuseHopeless(planned: readonly Planned[]): void {
   for (const { database, plan } of planned)
-    if (isHopeless(plan))
+    if (plan.trial?.ok === false)
       throw new CommandFault(
         'refused',
         `${plan.engine} ${plan.engine_version} does not start as ${database.name} needs it, so nothing was sent: ${plan.trial?.why}`,
@@ -86,9 +86,8 @@ async function planOne(
 
 /** Returns whether neither a build nor a rule for one is requested. */
 function isOpen({ to, module: modules }: UpgradeOptions, asked: UpgradeRequest): boolean {
-  const { engine_version, keep_engine_version, latest_with_modules, force_restart } = asked
-  const isFree =
-    !(keep_engine_version ?? false) && !(latest_with_modules ?? false) && !(force_restart ?? false)
+  const { engine_version, keep_engine_version, latest_with_modules } = asked
+  const isFree = !(keep_engine_version ?? false) && !(latest_with_modules ?? false)
   return to === undefined && engine_version === undefined && modules.length === 0 && isFree
 }
 
@@ -99,13 +98,9 @@ function towardsBest(asked: UpgradeRequest, { upgradable_to: best }: Database): 
   return { ...asked, engine_version: `${best.engine}-${best.engine_version}` }
 }
 
-function described({ database, plan, choice }: Planned, { glyphs }: Context['terminal']): string {
-  return describePlan({ name: database.name, from: buildOf(database), choice }, plan, glyphs)
-}
-
-/** Returns whether the target was tried, and does not start as the database needs it. */
-function isHopeless({ trial }: UpgradePlan): boolean {
-  return trial?.ok === false
+function described({ database, request, plan, choice }: Planned, { glyphs }: Context['terminal']): string {
+  const discards = discardsData(request)
+  return describePlan({ name: database.name, from: buildOf(database), choice, discards }, plan, glyphs)
 }
 
 function endDryRun(
@@ -118,7 +113,7 @@ function endDryRun(
     for (const each of planned) terminal.out(folded(terminal, described(each, terminal)))
     const { command } = options
     const names = planned
-      .filter(({ plan }) => plan.change && !isHopeless(plan))
+      .filter(({ plan }) => plan.change && plan.possible)
       .map(({ database }) => database.name)
     const start = names.length === 0 ? '' : `Start it:  ${startCommand({ command, names }, process.argv)}\n`
     terminal.say(`Nothing was changed.\n${start}`)
@@ -131,7 +126,7 @@ function endDryRun(
         answer,
       ),
     )
-  if (planned.some(({ plan }) => isHopeless(plan))) process.exitCode = exitCodes.refused.code
+  if (planned.some(({ plan }) => !plan.possible)) process.exitCode = exitCodes.refused.code
   else if (options.exitCode === true && planned.some(({ plan }) => plan.change))
     process.exitCode = exitCodes.would_change.code
 }

@@ -116,6 +116,20 @@ test('a new database that names a part of a version runs a build that its module
   expect(runs('valkey-8.0.1', 'redis-8.6.1')).toBe('engine_incompatible_version')
 })
 
+test('what changes nothing needs no room', () => {
+  const crowded = {
+    ...subjectOn('valkey-8.1.1'),
+    replicas: 0,
+    persistence: 'disabled',
+    lackOfMemory: 'no room',
+  } as const
+  const builds = ['valkey-8.1.1', 'valkey-9.1.2']
+  expect(goes(crowded, { keepEngineVersion: true }, builds)).toBe('valkey-8.1.1')
+  expect(goes(crowded, { keepEngineVersion: true, forceRestart: true }, builds)).toBe(
+    'upgrade_would_discard_data',
+  )
+})
+
 describe('an upgrade without a version', () => {
   const subject = subjectOn('valkey-8.1.1 A')
   const names = ['valkey-8.1.1 A', 'valkey-9.1.2 B']

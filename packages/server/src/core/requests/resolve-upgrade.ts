@@ -70,12 +70,18 @@ export function resolveUpgrade(
   const discard = mayDiscard(request, subject)
   const build = 'refused' in target ? subject.build : target.build
   const resolved = resolveTargetModules(request, subject, build, catalogue)
+  const stays =
+    !request.forceRestart &&
+    'modules' in resolved &&
+    revisionOf({ ...subject, build, ...resolved }) === revisionOf(subject)
+  // What changes nothing needs no room.
+  const inRoom = stays ? { ...subject, lackOfMemory: undefined } : subject
   const obstacles = [
     ...contradictions(request),
     ...('obstacles' in resolved ? resolved.obstacles : []),
     ...('refused' in target
       ? [target]
-      : [...obstaclesTo(target.build, subject, discard), ...holesIn(target.build, subject, catalogue)]),
+      : [...obstaclesTo(target.build, inRoom, discard), ...holesIn(target.build, subject, catalogue)]),
   ]
   const refused = refusedForAll(obstacles)
   if (refused !== undefined) return refused

@@ -21,7 +21,7 @@ import { choosePage, namedLike } from '../../store/choose-page.ts'
 import { inTransaction } from '../../store/in-transaction.ts'
 import { nextId } from '../../store/next-id.ts'
 import type { Db } from '../../store/open-store.ts'
-import { servedColumn } from '../../store/served-column.ts'
+import { servedBy } from '../../store/served-column.ts'
 import { jsonColumn, wordColumn } from '../../store/stored-column.ts'
 import { StoredModules } from '../../store/stored-values.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -305,11 +305,6 @@ function conditionsOf({ q, status, hasObstacle, flavour, version }: DatabasesFil
     ...(q === undefined ? [] : [namedLike(q, ['name'])]),
     ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
     ...(hasObstacle === undefined ? [] : [sql<SqlBool>`(obstacle <> '') = ${sql.raw(String(hasObstacle))}`]),
-    ...(flavour === undefined ? [] : [sql<SqlBool>`${servedColumn('flavour')} = ${flavour}`]),
-    ...(version === undefined
-      ? []
-      : [
-          sql<SqlBool>`(${servedColumn('version')} = ${version} or ${servedColumn('version')} like ${`${version}.%`})`,
-        ]),
+    ...(flavour === undefined && version === undefined ? [] : [servedBy({ flavour, version })]),
   ]
 }

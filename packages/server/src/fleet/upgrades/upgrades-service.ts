@@ -127,6 +127,7 @@ export function createUpgrades(deps: UpgradesDeps) {
         plan: withRisks(describePlan(seen, resolved, trial), [...now.risks, ...now.warnings]),
         basis,
         suite: now.suite,
+        busy: resolved.change ? busyWith(view) : undefined,
       }
     },
 
@@ -184,6 +185,8 @@ export interface ForeseenUpgrade {
   readonly basis: string
   /** Suite of Debian of the target build; undefined: not known. */
   readonly suite: string | undefined
+  /** The action that runs now: until its end `start` refuses. */
+  readonly busy: Refused | undefined
 }
 
 /** Sources of the facts about a database and the cluster. */

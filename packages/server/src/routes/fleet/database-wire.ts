@@ -198,8 +198,9 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
   }
 }
 
-function persistenceIn({ data_persistence }: Body<typeof createDatabase>): Database['persistence'] {
-  return data_persistence ?? safeDefaults.data_persistence
+function persistenceIn(body: Body<typeof createDatabase>): Database['persistence'] {
+  const implied = body.snapshot_policy === undefined ? safeDefaults.data_persistence : 'snapshot'
+  return body.data_persistence ?? implied
 }
 
 /**

@@ -68,6 +68,7 @@ function planToWire({
   plan,
   basis,
   suite,
+  busy,
 }: ForeseenUpgrade): NonNullable<Output<typeof upgradeDatabase>['plan']> {
   return {
     engine: plan.build.flavour,
@@ -79,6 +80,8 @@ function planToWire({
     })),
     basis,
     change: plan.change,
+    possible: busy === undefined && plan.trial?.ok !== false,
+    obstacles: busy === undefined ? [] : [obstacleToWire(toObstacle(busy))],
     ...prospectsToWire(plan),
     lanes: plan.lanes.map(({ group, steps, redundancyMin, wayBack }) => ({
       group,

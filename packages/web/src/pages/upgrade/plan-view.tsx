@@ -42,11 +42,17 @@ export function PlanView(props: PlanProps) {
       beside={
         <span className="card-tools">
           <CopyButton text={() => planAsMarkdown(plan, title, at)} label="Copy as Markdown" />
-          {plan.change && plan.trial?.ok !== false && <CopyButton text={command} label="Copy as curl" />}
+          {plan.change && plan.possible && <CopyButton text={command} label="Copy as curl" />}
         </span>
       }
     >
       {plan.trial !== undefined && <Trial trial={plan.trial} />}
+      {plan.obstacles.map(({ message }) => (
+        <p key={message} className="trial" data-tone="bad">
+          <Glyph name="failed" />
+          <span>{message}</span>
+        </p>
+      ))}
       {plan.change && plan.trial?.ok !== false && (
         <>
           <dl className="plan-facts">
@@ -92,7 +98,7 @@ function StartRow(props: PlanProps) {
   const { database, plan, at, isOther, start } = props
   const age = useNow() - Date.parse(at)
   if (!plan.change) return <p>There is nothing to do: {database.name} is like this already.</p>
-  if (plan.trial?.ok === false) return <Refused />
+  if (!plan.possible) return <Refused />
   const isOutdated = start.error instanceof ApiError && start.error.code === 'plan_outdated'
   if (isOther) return <Again why="Something else is chosen since this plan" {...props} />
   if (isOutdated)
@@ -106,7 +112,7 @@ function Refused() {
   return (
     <>
       <p>Nothing was changed: the database is as it was before this dry run</p>
-      <p>What to do: choose another version; or remove the cause, and make the dry run again</p>
+      <p>What to do: choose another version, or remove the cause, and make the dry run again</p>
     </>
   )
 }

@@ -110,6 +110,29 @@ test('in a window, databases are chosen and named by the engine that serves, and
   expect(await metrics.text()).toMatch(/fairlead_database_info\{[^}]*engine="valkey",[^}]*version="8.1.1"/)
 })
 
+test('while groups differ, a database is chosen by each build that serves', async () => {
+  await using window = await startControlPlane()
+  await window.withStore(async ({ db }) => {
+    const { uid } = await databasesStore(db).insert({ ...databaseOf({ name: 'half' }), groups: 2 })
+    for (const [group, version] of ['8.0.1', '8.1.1'].entries()) {
+      const runs = { build: { flavour: 'valkey', version }, restartNonce: 0, modules: [] }
+      const { id } = await shardsStore(db).insert(
+        shardOf(1 + group, { databaseUid: uid, group, runs }),
+        at(0),
+      )
+      await databasesStore(db).setPrimary(uid, group, id)
+    }
+    await databasesStore(db).setStatus(uid, 'changing', at(1))
+  })
+  const choose = async (version: string) => {
+    const answer = await window.send('GET', `/v1/bdbs?engine_version=${version}`, {
+      auth: basic('admin', adminPassword),
+    })
+    return (answer.body as unknown as readonly object[]).length
+  }
+  expect([await choose('8.0'), await choose('valkey-8.1'), await choose('redis-7.0')]).toEqual([1, 1, 0])
+})
+
 test.each([
   ['sort=uid', [1, 2, 3, 4, 5]],
   ['sort=-uid', [5, 4, 3, 2, 1]],
