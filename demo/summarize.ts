@@ -63,7 +63,7 @@ export function printResult(summary: Summary, proofs: readonly Proof[]): string 
 
 /** Where the numbers come from, and what to do now. */
 const NEXT = `The machine's load lengthens the gap: engines, clients and Fairlead share its cores.
-Next: npm start, and in a second terminal: npm run -s fairlead -- databases create carts --memory 100MiB
+Next: npm start, and in a second terminal: npm run -s fairlead -- databases create carts --engine redis-7.0 --memory 100MiB
 `
 
 /** The first certificate, with the fields that people read. */

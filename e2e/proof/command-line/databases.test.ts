@@ -106,12 +106,12 @@ test('a list is a table for people, and full values between tabs for programs', 
     stdout: '',
   })
 
-  const table = line.onTerminal(['db', 'list'], { columns: 60, rows: 10 })
+  const table = line.onTerminal(['db', 'list'], { columns: 80, rows: 10 })
   expect(await table.ended).toBe(0)
   expect(table.shown()).toContain('\u001b[32m● active')
   const [head = '', first = ''] = readable(table.shown()).split('\n')
   expect(head).toMatch(/^NAME {4}STATUS {4}ENGINE +GOES TO +GROUPS +ENDPOINT$/)
-  expect(first).toMatch(new RegExp(`^orders {2}● active {2}${build} +[\\d.]* +1×2 +:${row?.port}$`))
+  expect(first).toMatch(new RegExp(`^orders {2}● active {2}${build} +[\\w .]* +1×2 +:${row?.port}$`))
   const plain = commandLine({
     FAIRLEAD_CONFIG: folder,
     FAIRLEAD_HOME: fairlead.home,

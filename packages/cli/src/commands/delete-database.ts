@@ -29,6 +29,7 @@ export async function deleteDatabase(context: Context, word: string, options: De
   if (options.dryRun === true) {
     terminal.out(isTable ? describe(name, plan) : printValue(plan, answer.form, answer))
     if (!plan.possible) throw refused(plan)
+    if (isTable) terminal.say('Nothing was changed.\n')
     return
   }
   if (!plan.possible) throw refused(plan)
@@ -50,11 +51,16 @@ function refused({ obstacles }: Plan): CommandFault {
   })
 }
 
+/** "1 key", "2 keys". */
+function counted(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`
+}
+
 function describe(name: string, plan: Plan): string {
   const { clients, keys, shards, memory_used, last_saved_time } = plan
   const lines = [
-    `${name} is deleted with all its data: ${keys === null ? 'keys that cannot be counted now' : `${keys} keys`}, ${shards} ${shards === 1 ? 'shard' : 'shards'}.`,
-    ...(clients === null || clients === 0 ? [] : [`${clients} connections of clients end.`]),
+    `Deletes ${name} with all its data: ${keys === null ? 'keys that cannot be counted now' : counted(keys, 'key')}, ${counted(shards, 'shard')}.`,
+    ...(clients === null || clients === 0 ? [] : [`Ends ${counted(clients, 'connection')} of clients.`]),
     ...(last_saved_time === null
       ? []
       : [`Its last snapshot, of ${last_saved_time}, is deleted, too: there are no backups.`]),

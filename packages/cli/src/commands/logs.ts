@@ -37,8 +37,10 @@ export async function showLogs(
   const terminal = openTerminal(env, {}, endQuietly())
   const paths = word === undefined ? [pathOf(home, part)] : await pathsOfEngines(home, env, word)
   const tails = paths.map((path) => openTail(path, paths.length > 1 ? `${path}: ` : ''))
-  for (const tail of tails)
-    for (const line of (await tail.read()).slice(-lines || Infinity)) terminal.out(line)
+  const last = await Promise.all(tails.map(async (tail) => (await tail.read()).slice(-lines || Infinity)))
+  for (const line of last.flat()) terminal.out(line)
+  if (last.flat().length === 0 && lines > 0)
+    terminal.say(`Nothing is logged in ${paths.join(', ')}; FAIRLEAD_LOG_LEVEL=info logs more\n`)
   if (!follow) return
   using stop = listenForStop({ gone: terminal.gone })
   while (!stop.signal.aborted) {

@@ -240,7 +240,7 @@ async function askToTrust({ terminal }: Context, what: string): Promise<void> {
     })
   const answer = await askLine(terminal, `${what} C${compare}. Trust it? [y/N] `)
   if (!/^y(es)?$/i.test(answer.trim()))
-    throw new CommandFault('failed', 'Stopped: nothing was sent, and nothing is trusted.')
+    throw new CommandFault('failed', 'Not done: nothing was sent, and nothing is trusted.')
 }
 
 function untrusted(url: string, { why }: Shown, next?: string): CommandFault {

@@ -53,7 +53,7 @@ export async function confirmByName(
 }
 
 function declined(): CommandFault {
-  return new CommandFault('failed', 'Stopped: nothing was sent, and nothing has changed.')
+  return new CommandFault('failed', 'Not done: nothing was changed.')
 }
 
 /** Reads a line. Throws CommandFault on Ctrl-C and at the end of the input. */
@@ -125,7 +125,7 @@ async function whileAsked<T>(ask: (stopped: AbortSignal) => Promise<T>): Promise
 }
 
 function interrupted(): CommandFault {
-  return new CommandFault('interrupted', 'Stopped: nothing was sent.')
+  return new CommandFault('interrupted', 'Not done: nothing was changed.')
 }
 
 function signed(terminal: Terminal, question: string): string {

@@ -1,7 +1,11 @@
 /** Exit codes of all commands. A code never changes its meaning. */
 export const exitCodes = {
   done: { code: 0, meaning: 'Done as asked. An empty list is an answer, too' },
-  failed: { code: 1, meaning: 'The operation began and failed, or Fairlead itself has a fault' },
+  failed: {
+    code: 1,
+    meaning:
+      'The operation began and failed, its question was answered with no, or Fairlead itself has a fault',
+  },
   usage: { code: 2, meaning: 'The command line or the configuration is wrong, and nothing was sent' },
   refused: {
     code: 3,

@@ -15,6 +15,11 @@ const describe = (more: Partial<Action>) =>
     ...more,
   } as Action) // it uses no more of it
 
+test('before its handover, the former build is told to serve', () => {
+  expect(describe({ phase: 'ready' })).toContain('orders is still served by redis 7.0.15.')
+  expect(describe({ phase: 'ended', outcome: 'rolled_back' })).toContain('orders is served by redis 7.0.15.')
+})
+
 test('a way back is told only while there is one', () => {
   const served = 'orders is served by valkey 9.1.2.   action a-uid\n'
   const back =

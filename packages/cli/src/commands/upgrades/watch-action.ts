@@ -115,9 +115,14 @@ function goesOn(seen: {
 /** The outcome or phase of an action, with proofs of its handovers and the next commands. */
 export function describeEnd({ terminal }: Pick<Context, 'terminal'>, name: string, action: Action): string {
   const { outcome, goal, from, certificates, window_ends, error } = action
-  const runs = outcome === null || outcome === 'completed' ? goal : from
-  const served = runs === null ? '' : `${name} is served by ${runs.engine} ${runs.engine_version}.`
-  const isForward = outcome === 'completed' || (outcome === null && action.phase !== 'ready')
+  const { phase } = action
+  const isForward =
+    outcome === 'completed' || (outcome === null && (phase === 'window' || phase === 'finishing'))
+  const runs = isForward ? goal : from
+  const served =
+    runs === null
+      ? ''
+      : `${name} is ${outcome === null && !isForward ? 'still ' : ''}served by ${runs.engine} ${runs.engine_version}.`
   const head =
     isForward && served !== ''
       ? served

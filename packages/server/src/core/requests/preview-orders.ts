@@ -56,7 +56,7 @@ export function previewOrders(action: Action, scene: OrderInputs): Readonly<Reco
 function previewOrder(action: Action, order: Order, scene: OrderInputs): OrderPreview {
   if (scene.forbidden !== undefined) return refused('forbidden', scene.forbidden)
   if (order === 'retry' && action.status === 'failed') return previewAgain(action, scene)
-  if (hasEnded(action)) return refused('action_ended', 'it has ended')
+  if (hasEnded(action)) return refused('action_ended', 'it has ended: nothing of it can be ordered any more')
   const known = order === 'finalize' && scene.haveAllLeft ? withHandover(action, scene.at) : action
   const change = resolveOrder(known, order, { by: '', at: scene.at })
   if ('refused' in change) return refused(change.refused, change.message)

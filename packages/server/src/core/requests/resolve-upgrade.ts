@@ -245,7 +245,7 @@ function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): 
     obstacles.push({
       refused: 'upgrade_path_unsupported',
       field: 'engine_version',
-      message: `${path}; force_discard would start with an empty database`,
+      message: `${path}; only force_discard could go there: it deletes all data`,
     })
   }
   if (isFleeting(subject) && subject.lackOfMemory !== undefined) {
