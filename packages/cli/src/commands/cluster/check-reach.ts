@@ -9,10 +9,26 @@ export async function checkReach(api: Link['api']): Promise<readonly Check[]> {
   if (wanted.length === 0) return []
   const missing = nodes.flatMap(({ missing_addr }) => missing_addr)
   const open: string[] = []
-  const query = { limit: 500, fields: 'name,endpoints,tls_mode' }
-  for await (const page of api.listDatabases.pages({ query }))
+  const deaf: string[] = []
+  const query = { limit: 500, fields: 'uid,name,endpoints,tls_mode' }
+  for await (const page of api.listDatabases.pages({ query })) {
     open.push(...page.filter(isOpenWithoutTls).map(({ name }) => name))
+    for (const { uid, name } of page) {
+      const stats = await api.getEndpointStats({ params: { uid } }).catch(() => undefined) // no endpoint, or no proxy
+      deaf.push(...(stats?.missing_addr ?? []).map(({ addr, why }) => `${name} at ${addr} (${why})`))
+    }
+  }
   return [
+    ...(deaf.length === 0
+      ? []
+      : [
+          {
+            check: 'endpoint_ports',
+            result: 'bad' as const,
+            what: `endpoints do not listen: ${deaf.join(', ')}`,
+            mend: 'if another process has the port there, end it; the proxy tries again by itself',
+          },
+        ]),
     missing.length === 0
       ? fine('endpoint_addresses', `endpoints serve other machines at ${wanted.join(', ')}`)
       : {
