@@ -61,7 +61,7 @@ export function printResult(summary: Summary, proofs: readonly Proof[]): string 
   ].join('\n')
 }
 
-/** Where the numbers come from, and what to do now. */
+/** Explains the numbers, and names the next command. */
 const NEXT = `The machine's load lengthens the gap: engines, clients and Fairlead share its cores.
 Next: npm start, and in a second terminal: npm run -s fairlead -- databases create carts --engine redis-7.0 --memory 100MiB
 `

@@ -32,7 +32,7 @@ const resultsOf = (printed: string): Record<string, string> =>
     (JSON.parse(printed) as { check: string; result: string }[]).map(({ check, result }) => [check, result]),
   )
 
-/** Of startWork. */
+/** Connections of startWork. */
 const CONNECTIONS = 12
 const begin = { memory_size: 0, engine_version: build('redis', '7.0'), tls_mode: 'enabled' } as const
 

@@ -3,7 +3,7 @@ import { isRunning, openShards } from './folder/open-shards.ts'
 import { reportOfProxy } from './proxy/ask-proxy.ts'
 import { proxyFolder } from './proxy/proxy-folder.ts'
 
-/** What would end with all processes of a home. */
+/** Databases and clients that a stop of all processes of a home would end. */
 export interface Serving {
   /** Running engine processes. */
   readonly processes: number

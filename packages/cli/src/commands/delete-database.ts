@@ -4,7 +4,7 @@ import { confirmByName, type Yes } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { isForPeople } from '../output/forms.ts'
 import { printValue } from '../output/print-answer.ts'
-import { showBytes } from '../output/show-quantity.ts'
+import { counted, showBytes } from '../output/show-quantity.ts'
 import { findDatabase } from './find-database.ts'
 import { waitForEnd } from './upgrades/follow-action.ts'
 
@@ -49,11 +49,6 @@ function refused({ obstacles }: Plan): CommandFault {
     obstacles: obstacles.map(({ message }) => message),
     ...(first !== undefined && { code: first.error_code }),
   })
-}
-
-/** "1 key", "2 keys". */
-function counted(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? '' : 's'}`
 }
 
 function describe(name: string, plan: Plan): string {

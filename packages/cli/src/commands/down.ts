@@ -3,6 +3,7 @@ import { isAlive, lookAtServing, type Serving, signalProcess, stopAllShards } fr
 import type { Config } from '@fairlead/server'
 import { upFile } from '../home/up-file.ts'
 import { confirm, type Yes } from '../output/ask.ts'
+import { counted } from '../output/show-quantity.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { createLog } from '../parts/create-log.ts'
 
@@ -54,9 +55,8 @@ async function askWhileServing(config: Config, terminal: Terminal, yes: Yes): Pr
 
 /** "2 databases, with 5 clients connected". */
 function describeServing({ processes, endpoints }: Serving): string {
-  const count = (n: number, what: string, plural = `${what}s`) => `${n} ${n === 1 ? what : plural}`
-  if (endpoints === null) return count(processes, 'database process', 'database processes')
-  return `${count(endpoints.databases, 'database')}, with ${count(endpoints.clients, 'client')} connected`
+  if (endpoints === null) return counted(processes, 'database process', 'database processes')
+  return `${counted(endpoints.databases, 'database')}, with ${counted(endpoints.clients, 'client')} connected`
 }
 
 async function untilGone(isThere: () => boolean, otherwise: string): Promise<void> {

@@ -37,3 +37,8 @@ export function showTime(ms: number, { outIsTerminal }: Pick<Terminal, 'outIsTer
   const isNear = Math.abs(Date.now() - ms) < DAY_MS / 2
   return isNear ? clock : `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${clock}`
 }
+
+/** "1 key", "2 keys". */
+export function counted(n: number, what: string, plural = `${what}s`): string {
+  return `${n} ${n === 1 ? what : plural}`
+}

@@ -57,6 +57,11 @@ export async function createControlPlane(config: Config, world: World): Promise<
 
   const ground = await openInfrastructure(config, world, opened)
   const identity = await assembleIdentity(ground, opened)
+  let hasStarted = false
+  // After the API is closed: a store that does not answer must not keep it open.
+  opened.defer(async () => {
+    if (hasStarted) await identity.counter.record({ type: 'server_stopped', by: fairlead })
+  })
   const reconciling = await assembleReconciling(ground, identity, world.onEffect, opened)
 
   const http = serveApi(ground, identity, reconciling)
@@ -88,7 +93,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     by: fairlead,
     details: { version: softwareVersion },
   })
-  opened.defer(() => identity.counter.record({ type: 'server_stopped', by: fairlead }))
+  hasStarted = true
   const owned = opened.move()
   return {
     url,

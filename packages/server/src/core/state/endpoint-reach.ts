@@ -6,7 +6,7 @@ export function endpointName(databaseUid: number): string {
 /** The address that every endpoint has, while there is only one node: our own checks use it. */
 export const ENDPOINT_HOST = '127.0.0.1'
 
-/** Where clients of other machines reach endpoints, besides loopback. */
+/** Addresses and names at which clients of other machines reach endpoints. */
 export interface EndpointReach {
   /** Addresses of this machine. Empty: only clients of this machine reach endpoints. */
   readonly addresses: readonly string[]

@@ -116,7 +116,7 @@ interface LengthsProps {
   readonly lengths: Lengths
 }
 
-/** What clients felt and the write stop, equally large: the first is often longer. */
+/** The longest wait of a client and the write stop, equally large: the first is often longer. */
 function Numbers({ certificate, lengths }: LengthsProps) {
   const { recovered, held_ms: held } = certificate
   const wait = waitOf(certificate)

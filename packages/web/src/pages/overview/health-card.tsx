@@ -48,7 +48,7 @@ const columns: readonly Column<Row>[] = [
 
 const withBacklog = 'With the replication backlog, which comes on top of the limit'
 
-/** Whether each database is well, in numbers; what is ill comes first. */
+/** The health of each database in numbers, the ill ones first. */
 export function HealthCard({ databases }: Pick<Known, 'databases'>) {
   const stats = useLastStats(useMay()('view_all_bdb_stats')).data
   const shown = databases.toSorted((a, b) => illness(b) - illness(a) || a.name.localeCompare(b.name))
