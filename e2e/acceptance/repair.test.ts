@@ -19,9 +19,13 @@ describe('a database repairs itself', () => {
     const logs = await fairlead.api.listLogs({ query: { order: 'desc', limit: 200 } })
     const losses = logs.map(({ type }) => type).filter((type) => type.startsWith('bdb_primary'))
     expect(losses).toEqual(['bdb_primary_replaced'])
-    const { stdout } = await commandLine({ FAIRLEAD_HOME: fairlead.home }).run(['status', '-o', 'json'])
+    const { run } = commandLine({ FAIRLEAD_HOME: fairlead.home })
+    const needs = async () => JSON.parse((await run(['status', '-o', 'json'])).stdout).needs_you
     const { name } = await fairlead.api.getDatabase({ params: { uid } })
-    expect(JSON.parse(stdout)).toMatchObject({ happened: [{ name, state: 'primary replaced' }] })
+    expect(await needs()).toMatchObject([{ name, state: 'primary replaced' }])
+    const seen = JSON.parse((await run(['audit', 'seen', name, '-o', 'json'])).stdout)
+    expect(seen).toMatchObject([{ type: 'bdb_primary_replaced', bdb_uid: String(uid) }])
+    expect(await needs()).toEqual([])
   })
 
   test('when all its processes die at once, from what the primary had on disk', async () => {

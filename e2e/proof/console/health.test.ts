@@ -51,6 +51,7 @@ describe.skipIf(chromiumHere() === null)('whether databases are well, in a brows
     await visit(page, fairlead.url)
     await card('Recent').getByText('primary replaced').waitFor()
     expect(await need.count()).toBe(0)
+    expect(await fairlead.api.listLosses({})).toEqual([])
     await visit(page, `${fairlead.url}/databases/orders`)
     await card('Activity').getByText('primary replaced').waitFor()
     expect(await findBarriers(page)).toEqual([])

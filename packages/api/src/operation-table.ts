@@ -85,6 +85,8 @@ export const operationTable = {
   getBootstrap: 'GET /v1/bootstrap',
   createCluster: 'POST /v1/bootstrap/create_cluster body',
   listLogs: 'GET /v1/logs paged',
+  listLosses: 'GET /v1/losses',
+  seeLosses: 'POST /v1/bdbs/:uid/losses_seen body',
   followEvents: 'GET /v1/events stream',
   getLicense: 'GET /v1/license',
   listCrdbs: 'GET /v1/crdbs',

@@ -33,6 +33,7 @@ import {
 } from './identity/users.ts'
 import { getJsonSchema } from './json-schema.ts'
 import { listLogs } from './logs.ts'
+import { listLosses, seeLosses } from './losses.ts'
 import {
   deleteModule,
   deleteModuleV2,
@@ -169,6 +170,8 @@ export const operations = {
   getBootstrap,
   createCluster,
   listLogs,
+  listLosses,
+  seeLosses,
   followEvents,
   getLicense,
   listCrdbs,

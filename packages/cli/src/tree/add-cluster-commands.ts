@@ -22,7 +22,7 @@ export function addClusterCommands(program: Command, settings: Settings): void {
   )
 }
 
-/** Adds `nodes …`, `audit list` and `follow`, and `certificates set` and `delete`. */
+/** Adds `nodes …`, `audit list`, `follow` and `seen`, and `certificates set` and `delete`. */
 export function addWatchCommands(program: Command, settings: Settings): void {
   addNodes(groupOf(program, 'nodes', 'the machines with an agent'), settings)
   addRecords(program, settings)
@@ -60,6 +60,9 @@ function addRecords(program: Command, settings: Settings): void {
       20,
     )
     .action(acting(settings, async () => (await import('../commands/cluster/follow-audit.ts')).followAudit))
+  addClientCommand(audit, 'seen', 'say that the possible losses of a database have been seen, and print them')
+    .argument('<database>', 'its name or uid')
+    .action(acting(settings, async () => (await import('../commands/cluster/audit.ts')).seeLosses))
 }
 
 function withChoice(command: Command): Command {

@@ -59,6 +59,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'nodes show': ['nodes show 1'],
   'audit list': ['audit list --severity WARNING', 'audit list --database orders --limit 50'],
   'audit follow': ['audit follow'],
+  'audit seen': ['audit seen orders'],
   'audit verify': ['audit verify'],
   'certificates set': ['certificates set api --cert-file api.pem --key-file api.key'],
   'certificates delete': ['certificates delete api'],

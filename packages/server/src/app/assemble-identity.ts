@@ -63,7 +63,7 @@ export async function assembleIdentity(
     passwords: createPasswords({ store, hashing, identities, logins, now, passwords: userPasswords }),
     cluster: createCluster({ store, passwords: userPasswords, bootstrap, now }),
     roles: createRoles({ store, identities, now }),
-    audit: createAudit(store),
+    audit: createAudit(store, now),
   }
 }
 

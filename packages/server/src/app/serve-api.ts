@@ -154,5 +154,5 @@ function mountDatabases(
   })
   upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))
   actionsRoutes(mount, actions, createOrders({ store, databases, nudge, now }))
-  auditRoutes(mount, audit, actions.databaseOf)
+  auditRoutes(mount, audit, databases, actions.databaseOf)
 }

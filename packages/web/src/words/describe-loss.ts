@@ -1,25 +1,12 @@
-import type { LogEntry } from '@fairlead/api'
+import { isLoss, type LogEntry, lossWords } from '@fairlead/api'
 import type { Mark } from './describe-action.ts'
 import { bytes } from './format.ts'
 
 type Loss = Pick<LogEntry, 'type' | 'details'>
 
-/** Records of the audit by which acknowledged writes may be lost. A person has to see each. */
-export const lossTypes = [
-  'bdb_primary_replaced',
-  'bdb_primary_lost_memory',
-  'bdb_handover_lost_writes',
-] as const
-
-const labels: Readonly<Record<string, string>> = {
-  bdb_primary_replaced: 'primary replaced',
-  bdb_primary_lost_memory: 'primary restarted',
-  bdb_handover_lost_writes: 'writes lost in a handover',
-} satisfies Readonly<Record<(typeof lossTypes)[number], string>>
-
 /** What has happened, for a line of a list. */
 export function markOfLoss({ type }: Loss): Mark {
-  return { sign: 'stuck', tone: 'bad', label: labels[type] ?? type }
+  return { sign: 'stuck', tone: 'bad', label: isLoss(type) ? lossWords[type] : type }
 }
 
 /** Which shard, in place of which, and what is known of the loss. */

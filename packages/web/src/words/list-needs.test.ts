@@ -54,8 +54,13 @@ test('a primary that was replaced is listed before what only waits, with its rec
   const orders = { uid: 1, name: 'orders', status: 'active' } as Database
   const known = { actions: [actionOf('ready', { waiting })], losses: [loss], nameOf: () => 'orders' }
   const [first, second] = listNeeds({ ...known, databases: [orders] }, now)
-  expect(first).toMatchObject({ name: 'orders', to: '/databases/1', record: 41, mark: { tone: 'bad' } })
+  expect(first).toMatchObject({
+    name: 'orders',
+    to: '/databases/1',
+    loss: { database: 1, record: 41 },
+    mark: { tone: 'bad' },
+  })
   expect(first?.why).toContain('Shard 2 took the place of shard 1')
-  expect(second).not.toHaveProperty('record')
+  expect(second).not.toHaveProperty('loss')
   expect(listNeeds({ ...known, databases: [] }, now)).toHaveLength(1)
 })

@@ -20,14 +20,20 @@ export interface Need {
   readonly mark: Mark
   /** The reason, the advice and the deadline. */
   readonly why: string
-  /** The record of the audit that a person takes off the list by having seen it. */
-  readonly record?: number
+  /** Set for a possible loss, which a person takes off the list by having seen it. */
+  readonly loss?: LossToSee
+}
+
+/** A possible loss: the uids of its database, and of its record of the audit. */
+export interface LossToSee {
+  readonly database: number
+  readonly record: number
 }
 
 interface Known {
   readonly databases: readonly Database[]
   readonly actions: readonly Action[]
-  /** Records of possible losses that no person has seen. */
+  /** Records of possible losses that no user has seen. */
   readonly losses: readonly LogEntry[]
   readonly nameOf: (action: Action) => string
 }
@@ -60,7 +66,8 @@ export function listNeeds({ databases, actions, losses, nameOf }: Known, now: nu
       mark: markOfLoss(record),
       why: `${deadline(record.recorded_at, now)}: ${whyOfLoss(record)}`,
     }
-    return [{ key: `record ${record.uid}`, to: `/databases/${uid}`, name, ...words, record: record.uid }]
+    const loss = { database: uid, record: record.uid }
+    return [{ key: `record ${record.uid}`, to: `/databases/${uid}`, name, ...words, loss }]
   })
   const order = ['bad', 'wait', 'busy', 'ok', 'quiet']
   return [...ofDatabases, ...ofLosses, ...ofActions].toSorted(

@@ -6,7 +6,7 @@ import { isForPeople } from '../../output/forms.ts'
 import { type Column, printList } from '../../output/print-answer.ts'
 import { readSeconds } from '../../output/read-quantity.ts'
 import { showTime } from '../../output/show-quantity.ts'
-import { nameOrUid, namesOfDatabases } from '../find-database.ts'
+import { findDatabase, nameOrUid, namesOfDatabases } from '../find-database.ts'
 
 /** The options of `audit list`. */
 export interface AuditOptions extends CommonOptions, RecordOptions {
@@ -34,6 +34,19 @@ export async function listAudit(context: Context, { limit, ...options }: AuditOp
     { rows: rows.slice(0, limit), columns, nameOf, empty: 'There is no such record.' },
     context.answer,
   )
+}
+
+/** Prints the possible losses of a database that no user has seen, and records that they are seen. */
+export async function seeLosses(context: Context, word: string): Promise<void> {
+  const link = await context.link()
+  const { uid, name } = await findDatabase(link, word)
+  const rows = (await link.api.listLosses({})).filter(({ bdb_uid }) => bdb_uid === String(uid))
+  const [newest] = rows
+  if (newest !== undefined) await link.api.seeLosses({ params: { uid }, body: { up_to: newest.uid } })
+  const columns = recordColumns(new Map([[uid, name]]))
+  const empty = `No possible loss of ${name} is unseen.`
+  const nameOf = (row: LogEntry) => String(row.uid)
+  printList(context.terminal, { rows, columns, nameOf, empty }, context.answer)
 }
 
 /** Names for lines to people; JSON has the record itself. */

@@ -1,5 +1,5 @@
 import type { Action, Database, LogEntry, Node } from '@fairlead/api'
-import { ApiError, actionPhases } from '@fairlead/api/lean'
+import { ApiError, actionPhases, isLoss, lossWords } from '@fairlead/api/lean'
 import type { Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
 import { type Cell, drawTable, widthOf } from '../../output/draw-table.ts'
@@ -148,7 +148,7 @@ interface Status {
   readonly databases: { readonly total: number; readonly behind: number } | null
   readonly needs_you: readonly StatusLine[]
   readonly moves: readonly StatusLine[]
-  /** Primaries that died within a day. */
+  /** Actions that failed within a day. */
   readonly happened: readonly StatusLine[]
 }
 
@@ -156,12 +156,13 @@ interface Status {
 async function readStatus(context: Context): Promise<Status> {
   const link = await context.link()
   const { api, home, url } = link
-  const [self, nodes, databases, actions, deaths] = await Promise.all([
+  const [self, nodes, databases, actions, losses, failures] = await Promise.all([
     home === undefined ? api.getSelf({}) : { name: 'operator', role: 'admin', token_expires: null },
     unlessForbidden(api.listNodes({})),
     unlessForbidden(listAll(link)),
     unlessForbidden(listRunning(link)),
-    unlessForbidden(listDeaths(link)),
+    unlessForbidden(api.listLosses({})),
+    unlessForbidden(listFailures(link)),
   ])
   const all = databases ?? []
   const names = new Map(all.map(({ uid, name }) => [uid, name]))
@@ -184,13 +185,14 @@ async function readStatus(context: Context): Promise<Status> {
       behind: databases.filter(({ upgradable_to }) => upgradable_to != null).length,
     },
     needs_you: [
+      ...(losses ?? []).map((record) => ofLoss(record, names)),
       ...(nodes ?? []).filter(({ status }) => status === 'down').map(ofNode),
       ...(nodes ?? []).filter(({ missing_addr }) => missing_addr.length > 0).map(ofMissing),
       ...running.filter(({ action }) => needsPerson(action)).map(ofWaiting),
       ...all.filter((row) => row.action_uid === undefined && isBroken(row)).map(ofDatabase),
     ],
     moves: running.filter(({ action }) => !needsPerson(action)).map(ofMoving),
-    happened: (deaths ?? []).map((record) => ofDeath(record, names)),
+    happened: (failures ?? []).map((record) => ofFailure(record, names)),
   }
 }
 
@@ -219,19 +221,10 @@ async function listRunning({ api }: Link): Promise<readonly Action[]> {
 }
 
 const DAY_MS = 86_400_000
-/** Records of primaries that died or lost writes, with the words for people. */
-const deathWords: Readonly<Record<string, string>> = {
-  bdb_primary_replaced: 'primary replaced',
-  bdb_primary_lost_memory: 'primary restarted',
-  bdb_handover_lost_writes: 'writes lost in a handover',
-  bdb_action_failed: 'action failed',
-}
-
 /** The newest first. */
-async function listDeaths({ api }: Link): Promise<readonly LogEntry[]> {
+async function listFailures({ api }: Link): Promise<readonly LogEntry[]> {
   const stime = new Date(Date.now() - DAY_MS).toISOString()
-  const query = { stime, severity: 'WARNING', order: 'desc', limit: 1_000 } as const
-  return (await api.listLogs({ query })).filter(({ type }) => Object.hasOwn(deathWords, type))
+  return api.listLogs({ query: { stime, type: 'bdb_action_failed', order: 'desc', limit: 1_000 } })
 }
 
 /** Returns whether it waits for something that only a user can order or remove. */
@@ -292,19 +285,33 @@ function ofNode({ uid, addr }: Node): StatusLine {
   }
 }
 
-function ofDeath(
+function ofFailure(
+  { bdb_uid: uid = '', recorded_at, details }: LogEntry,
+  names: ReadonlyMap<number, string>,
+): StatusLine {
+  const name = nameOrUid(names, uid)
+  return {
+    name,
+    action_uid: null,
+    state: 'action failed',
+    since_ms: Date.parse(recorded_at),
+    why: String(details['why'] ?? ''),
+    next: [`fairlead audit list --database ${name} --severity WARNING`],
+  }
+}
+
+function ofLoss(
   { type, bdb_uid: uid = '', recorded_at, details }: LogEntry,
   names: ReadonlyMap<number, string>,
 ): StatusLine {
   const name = nameOrUid(names, uid)
-  const lost = Number(details['lost_bytes'] ?? details['bytes'] ?? Number.NaN)
   return {
     name,
     action_uid: null,
-    state: deathWords[type] ?? type,
+    state: isLoss(type) ? lossWords[type] : type,
     since_ms: Date.parse(recorded_at),
-    why: type === 'bdb_action_failed' ? String(details['why'] ?? '') : describeLoss(lost),
-    next: [`fairlead audit list --database ${name} --severity WARNING`],
+    why: describeLoss(Number(details['lost_bytes'] ?? details['bytes'] ?? Number.NaN)),
+    next: [`fairlead audit seen ${name}`],
   }
 }
 

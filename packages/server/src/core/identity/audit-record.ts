@@ -38,6 +38,7 @@ export const auditTypes = {
   bdb_primary_lost_memory: 'WARNING',
   bdb_shard_hung: 'WARNING',
   bdb_handover_lost_writes: 'WARNING',
+  bdb_losses_seen: 'INFO',
   bdb_stranger_in_cluster: 'WARNING',
   bdb_slots_taken_back: 'WARNING',
   bdb_action_ordered: 'INFO',

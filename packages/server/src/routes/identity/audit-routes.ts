@@ -1,5 +1,6 @@
-import { type Input, type LogEntry, listLogs, Refusal, timeIn } from '@fairlead/api'
+import { type Input, type LogEntry, listLogs, listLosses, Refusal, seeLosses, timeIn } from '@fairlead/api'
 import { type AuditRecord, type AuditType, auditTypes } from '../../core/identity/audit-record.ts'
+import type { Databases } from '../../fleet/databases/databases-service.ts'
 import { InvalidInput } from '../../http/compile-validator.ts'
 import { readCursor, writeCursor } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'
@@ -8,12 +9,13 @@ import type { Audit, RecordsQuery } from '../../identity/audit/audit-service.ts'
 type Query = Input<typeof listLogs>['query']
 
 /**
- * Serves GET /v1/logs. Refuses unreadable times with `invalid_request`. `databaseOf` returns an action's
- * database; undefined: no such action.
+ * Serves the audit and the losses in it. Refuses unreadable times with `invalid_request`. `databaseOf`
+ * returns an action's database; undefined: no such action.
  */
 export function auditRoutes(
   mount: Mount,
   audit: Audit,
+  databases: Pick<Databases, 'get'>,
   databaseOf: (action: string) => Promise<number | undefined>,
 ): void {
   mount(listLogs, async ({ query }, caller) => {
@@ -27,6 +29,12 @@ export function auditRoutes(
       entries: records.slice(0, limit).map(toWire),
       next: last && writeCursor({ list: 'logs', order }, { value: last.seq, uid: 0 }),
     }
+  })
+
+  mount(listLosses, async (_, caller) => (await audit.unseenLosses(caller)).map(toWire))
+  mount(seeLosses, async ({ params: { uid }, body }, caller) => {
+    await databases.get(uid)
+    return (await audit.seeLosses(uid, body.up_to, caller)).map(toWire)
   })
 }
 

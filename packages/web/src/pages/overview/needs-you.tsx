@@ -1,11 +1,16 @@
 import type { Action, Database, LogEntry } from '@fairlead/api'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { api } from '../../live/api.ts'
 import { useNow } from '../../live/clock.ts'
-import { useSeenRecords } from '../../live/use-losses.ts'
+import { keys } from '../../live/keys.ts'
+import { useMay } from '../../live/permissions.ts'
+import { useOrder } from '../../live/use-order.ts'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
 import { foldReason } from '../../words/fold-reason.ts'
-import { listNeeds } from '../../words/list-needs.ts'
+import { type LossToSee, listNeeds } from '../../words/list-needs.ts'
 import { nameIn } from '../../words/name-in.ts'
 
 /** What the overview knows. */
@@ -17,34 +22,46 @@ export interface Known {
 
 /** Everything that waits for a person, the most severe first. */
 export function NeedsYou({ databases, actions, losses }: Known) {
-  const [seen, see] = useSeenRecords()
-  const unseen = losses.filter(({ uid }) => !seen.has(uid))
-  const needs = listNeeds({ databases, actions, losses: unseen, nameOf: nameIn(databases) }, useNow())
+  const needs = listNeeds({ databases, actions, losses, nameOf: nameIn(databases) }, useNow())
   return (
     <Card title="Needs you" className="wide" beside={<span className="count">{needs.length}</span>}>
       {needs.length === 0 ? (
         <p className="calm">Nothing. You may look away.</p>
       ) : (
         <ul className="needs">
-          {needs.map(({ key, to, name, mark, why, record }) => (
+          {needs.map(({ key, to, name, mark, why, loss }) => (
             <li key={key}>
               <Link href={to}>{name}</Link> <MarkView mark={mark} />
-              {record !== undefined && (
-                <button
-                  type="button"
-                  className="button button-quiet"
-                  title="Takes it off this list, in this browser"
-                  onClick={() => see(record)}
-                >
-                  I have seen it
-                </button>
-              )}
+              {loss !== undefined && <SeenButton loss={loss} />}
               <Why why={why} />
             </li>
           ))}
         </ul>
       )}
     </Card>
+  )
+}
+
+function SeenButton({ loss: { database, record } }: { readonly loss: LossToSee }) {
+  const client = useQueryClient()
+  const see = useOrder({
+    mutationFn: () => api.seeLosses({ params: { uid: database }, body: { up_to: record } }),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.logs }),
+  })
+  if (!useMay()('update_bdb', database)) return null
+  return (
+    <>
+      <button
+        type="button"
+        className="button button-quiet"
+        title="Takes this and what came before off the list of all users; the audit names you"
+        disabled={see.isPending}
+        onClick={() => see.mutate()}
+      >
+        I have seen it
+      </button>
+      {see.error !== null && <Problem error={see.error} />}
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Database, Node } from '@fairlead/api'
 import { useMay } from '../../live/permissions.ts'
 import { MOST_DATABASES, useDatabases, useKnownActions, useNodes } from '../../live/queries.ts'
-import { useLosses } from '../../live/use-losses.ts'
+import { useLosses, useUnseenLosses } from '../../live/use-losses.ts'
 import { ActionLines } from '../../parts/action-lines.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card, Page } from '../../parts/page.tsx'
@@ -37,13 +37,15 @@ function Cluster({ databases }: { readonly databases: readonly Database[] }) {
   const actions = useKnownActions()
   const { data: all = [] } = actions
   const losses = useLosses()
+  const unseen = useUnseenLosses()
   const known = { databases, actions: all, losses: losses ?? [] }
-  const data = losses === undefined ? undefined : actions.error === null ? actions.data : all
+  const isKnown = losses !== undefined && unseen !== undefined
+  const data = !isKnown ? undefined : actions.error === null ? actions.data : all
   return (
     <Answer of={{ ...actions, data }} height={320}>
       {() => (
         <div className="overview-grid">
-          <Answer of={actions}>{() => <NeedsYou {...known} />}</Answer>
+          <Answer of={actions}>{() => <NeedsYou {...known} losses={unseen ?? []} />}</Answer>
           <HealthCard databases={databases} />
           <Versions databases={databases} actions={all} />
           <div className="stack">

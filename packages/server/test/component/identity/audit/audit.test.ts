@@ -195,7 +195,7 @@ for (const [what, [change, message]] of Object.entries(tampering)) {
 test('a verification names what is missing at the end, before another record follows', async () => {
   const fault = await fairlead.withStore(async (store) => {
     await store.db.deleteFrom('audit').where('seq', '>', 1).execute()
-    return (await createAudit(store).verify(undefined)).fault
+    return (await createAudit(store, Date.now).verify(undefined)).fault
   })
   expect(fault).toMatch(/records 2 to \d+ are missing at the end/)
 })
