@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
@@ -17,4 +18,12 @@ export async function until<T>(
       throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`)
     await pause(everyMs)
   }
+}
+
+/** Resolves when the stream is closed. An error, as from a peer that resets it, is a way to be closed. */
+export async function untilClosed(stream: Duplex): Promise<void> {
+  if (stream.closed) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  stream.on('error', () => undefined).once('close', resolve)
+  await promise
 }

@@ -8,6 +8,7 @@ import { agentOperations, createClient, EPOCH_HEADER } from '@fairlead/api'
 import { EngineUnreachable } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { sendHead } from '../../../../../proof/half-sent.ts'
+import { untilClosed } from '../../../../../proof/until.ts'
 import { createTunnels } from '../../../src/tunnels/tunnels.ts'
 import { watchLife } from '../../../src/tunnels/watch-life.ts'
 import { connectAs, makeHome, makeSpec, socketTransport, type TestHome, until } from '../../agent-home.ts'
@@ -248,7 +249,7 @@ test('an endless answer of an engine reaches its server as fast as the server re
   server.resume()
   await until(() => read > 32 << 20)
   tunnels.cutAll()
-  await once(server, 'close')
+  await untilClosed(server)
 })
 
 // If a socket was ended and then reset, Node keeps the handle, and the agent's process uses a whole processor
@@ -298,7 +299,7 @@ test('a tunnel that is cut in the moment in which it is opened is closed at both
   })
   const server = connect(agent.address).on('error', () => undefined)
   server.resume()
-  await once(server, 'close')
+  await untilClosed(server)
   await until(() => signedIn.length === 1 && signedIn.every(({ destroyed }) => destroyed))
 })
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { expect, test } from 'vitest'
 import { longHello } from '../../../../../proof/floods/long-hello.ts'
+import { untilClosed } from '../../../../../proof/until.ts'
 import { runProxy } from '../../run-proxy.ts'
 import { freePort, makeEndpointSpec, newest, startEngine, until } from '../../stage.ts'
 import { certificateOf, dialTls, readHello } from '../../tls-stage.ts'
@@ -49,11 +50,11 @@ test('a client that sends more than a first message before its turn is closed, a
 test('a first message that is longer than that of any client is never read by TLS, also if it comes in parts', async () => {
   await using stack = new AsyncDisposableStack()
   const { port, tls } = await openEndpoint(stack)
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  const socket = connect(port, '127.0.0.1')
   let answer = 0
   socket.on('data', ({ length }) => (answer += length))
   const whole = longHello()
-  const closed = once(socket, 'close')
+  const closed = untilClosed(socket)
   socket.write(whole.subarray(0, 4))
   await new Promise((resolve) => setImmediate(resolve))
   socket.write(whole.subarray(4))

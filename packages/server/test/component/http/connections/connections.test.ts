@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { until } from '../../../../../../proof/until.ts'
+import { until, untilClosed } from '../../../../../../proof/until.ts'
 import { mostByFiles, watchConnections } from '../../../../src/http/connections/connections.ts'
 
 const most = 3
@@ -36,7 +36,7 @@ test('beyond the limit the oldest idle connection is closed, and a request in pr
   const busy = request({ host: '127.0.0.1', port, agent: false }).end()
   await until('its request has come', () => [...connections.all()].some(connections.isBusy))
   const [oldest, younger] = [await dial(), await dial()]
-  const closed = once(oldest, 'close')
+  const closed = untilClosed(oldest)
   await dial()
   await closed
   expect([...connections.all()]).toHaveLength(most)

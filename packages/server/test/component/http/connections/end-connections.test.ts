@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { until } from '../../../../../../proof/until.ts'
+import { until, untilClosed } from '../../../../../../proof/until.ts'
 import { endConnections, watchConnections } from '../../../../src/http/connections/connections.ts'
 import { createHttp } from '../../../../src/http/create-http.ts'
 
@@ -62,7 +62,7 @@ test('a whole request is answered by a server that stops, also when it takes lon
   const other = await connectTo(port, half['half of a head'])
   await until('the server has it', async () => (await connections(http.server)) === 2)
   const closing = http.close()
-  await once(other, 'close')
+  await untilClosed(other)
   answer()
   expect(await (await slow).json()).toEqual({ isAnswered: true })
   await closing

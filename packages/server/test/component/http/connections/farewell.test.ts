@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { claimPorts } from '../../../../../../proof/claim-ports.ts'
-import { until } from '../../../../../../proof/until.ts'
+import { until, untilClosed } from '../../../../../../proof/until.ts'
 import { startControlPlane } from '../../../control-plane.ts'
 
 const CLIENTS = 6
@@ -64,7 +64,7 @@ test('a server that stops does not wait for a connection on which nothing has be
   silent.on('error', () => undefined)
   await once(silent, 'connect')
   await until('the server has it', async () => (await fetch(`${fairlead.url}/healthz`)).ok)
-  const closed = once(silent, 'close')
+  const closed = untilClosed(silent)
   await fairlead.restart()
   await closed
 })

@@ -8,7 +8,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPorts } from '../../../../../../proof/claim-ports.ts'
 import { longHello } from '../../../../../../proof/floods/long-hello.ts'
-import { until } from '../../../../../../proof/until.ts'
+import { until, untilClosed } from '../../../../../../proof/until.ts'
 import { makeApiCertificate, makeAuthority } from '../../../../src/tls/make-certificate.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../../control-plane.ts'
 import { dial, httpsClient } from '../../../https-client.ts'
@@ -34,9 +34,8 @@ async function say(toPort: number, bytes: string | Uint8Array): Promise<string> 
   socket.on('data', (chunk) => {
     heard += chunk.toString('latin1')
   })
-  socket.on('error', () => undefined)
   socket.write(bytes)
-  await once(socket, 'close')
+  await untilClosed(socket)
   return heard
 }
 
@@ -194,7 +193,7 @@ describe('what does not belong to a port', () => {
       heard += chunk.toString()
     })
     socket.write('nonsense\r\n\r\n')
-    await once(socket, 'close')
+    await untilClosed(socket)
     expect(heard).toMatch(/^HTTP\/1.1 400 .*this is no HTTP request/s)
   })
 })
@@ -243,8 +242,8 @@ test('a server that stops ends connections over HTTPS that ask nothing, also tho
   using client = httpsClient(port, ca)
   expect((await client.send('GET', '/v1/bootstrap')).status).toBe(200)
   const silent = await dial(port, { ca })
-  silent.on('error', () => undefined).resume()
-  const closed = once(silent, 'close')
+  silent.resume()
+  const closed = untilClosed(silent)
   await fairlead.restart()
   await closed
   expect((await client.send('GET', '/v1/bootstrap')).status).toBe(200)
