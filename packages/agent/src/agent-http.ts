@@ -14,6 +14,7 @@ import {
   type Output,
   putLimits,
   putModule,
+  putSaving,
   putShard,
   putShardCertificate,
   Refusal,
@@ -93,6 +94,7 @@ export async function serveAgent(
   mount(reportStatistics, handlers.reportStatistics)
   mount(putShard, handlers.putShard)
   mount(putLimits, handlers.putLimits)
+  mount(putSaving, handlers.putSaving)
   mount(putShardCertificate, handlers.putShardCertificate)
   mount(removeShard, handlers.removeShard)
   mount(endShardProcess, handlers.endShardProcess)

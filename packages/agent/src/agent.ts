@@ -200,6 +200,10 @@ function answerWith(
       await shards.limit(params.id, body)
       return { id: params.id }
     },
+    async putSaving({ params, body }) {
+      await shards.saveAs(params.id, body)
+      return { id: params.id }
+    },
     async putShardCertificate({ params, body }) {
       await shards.certify(params.id, body)
       return { id: params.id }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Build, ShardSpec } from '@fairlead/api'
+import type { Build, ShardSaving, ShardSpec } from '@fairlead/api'
 import { compareVersions, databaseUserRights } from '@fairlead/engine'
 import type { ShardFolder } from '../folder/shard-folder.ts'
 import type { EngineTarget } from './ask-engine.ts'
@@ -41,11 +41,7 @@ export function engineConfig(
     ['appendfsync', spec.aofFsync],
     // First an empty one: otherwise the engine's default save points would remain.
     ['save', ''],
-    ...(spec.persistence === 'snapshot' ? spec.snapshots : []).map(({ secs, writes }) => [
-      'save',
-      secs,
-      writes,
-    ]),
+    ...pointsOf(spec).map(({ secs, writes }) => ['save', secs, writes]),
     ...encodingLines(spec),
     // Before any data is read, because it may have their types.
     ...spec.modules.map(({ sha256, args }) => ['loadmodule', paths.modulePath(sha256), ...args]),
@@ -55,6 +51,17 @@ export function engineConfig(
     ...(spec.rdbVersionCheck === 'relaxed' && canRelax(spec.build) ? [['rdb-version-check', 'relaxed']] : []),
   ]
   return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
+}
+
+function pointsOf({ persistence, snapshots }: ShardSaving): ShardSaving['snapshots'] {
+  return persistence === 'snapshot' ? snapshots : []
+}
+
+/** Returns the value of `save` for a running process. */
+export function savePoints(saving: ShardSaving): string {
+  return pointsOf(saving)
+    .map(({ secs, writes }) => `${secs} ${writes}`)
+    .join(' ')
 }
 
 /** Returns limits that the build knows. Set later, they would not affect data of a full sync or a file. */

@@ -4,6 +4,7 @@ import { nameOfCertificate } from '../engine/shard-certificate.ts'
 import type { ProcessRecord, WantedRecord } from '../folder/shard-folder.ts'
 import type { DiskWatch } from '../folder/watch-disk.ts'
 import type { TroubleWatch } from '../folder/watch-trouble.ts'
+import { savingOf } from './keep-saving.ts'
 import type { CrowdWatch } from './watch-crowd.ts'
 
 /** State and reason of a shard in its report. */
@@ -52,6 +53,7 @@ export function describeShard(
     failsToStart: last?.unanswered && last.unanswered.deaths >= FAILS_AFTER ? last.unanswered.why : null,
     memoryBytes: wanted.spec.memoryBytes,
     evictionPolicy: wanted.spec.evictionPolicy,
+    saving: savingOf((here ?? wanted).spec),
     certificate: nameOfCertificate((last?.spec ?? wanted.spec).tls),
     asleep: view.state === 'exited' && wanted.spec.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',

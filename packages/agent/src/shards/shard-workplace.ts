@@ -28,6 +28,8 @@ export interface ShardWorkplace {
   child: StartedProcess | null
   /** Reason why we killed the last process, if so. */
   killedBecause: string | null
+  /** The last order of a snapshot: process, trace of the snapshot before it, and performance.now(). */
+  ordered: { readonly startedAt: number; readonly before: string | null; readonly at: number } | null
   /** Process and limit of the last score set (oom-score.ts). */
   scored: string
 }

@@ -1,4 +1,4 @@
-import { Refusal, type ShardReport, type ShardSpec } from '@fairlead/api'
+import { Refusal, type ShardReport, type ShardSaving, type ShardSpec } from '@fairlead/api'
 import { atPlace, underRequest } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { createProbe, type EngineTarget } from '../engine/ask-engine.ts'
@@ -17,6 +17,7 @@ import { describeShard, firstView } from './describe-shard.ts'
 import { logAct, logEnd, tellTrouble } from './log-act.ts'
 import { look, lookInside, noteChanges, observationOf } from './look-at-shard.ts'
 import { lookForTrouble } from './look-for-trouble.ts'
+import { keepSaving } from './keep-saving.ts'
 import { keepOomScore } from './oom-score.ts'
 import { renewCertificate } from './renew-certificate.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
@@ -39,6 +40,8 @@ export interface SupervisedShard extends AsyncDisposable {
   put(spec: ShardSpec): Promise<ShardReport>
   /** Sets the limit of its next process, not of the running one; durable when it resolves. */
   limit(limits: Pick<ShardSpec, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
+  /** Sets how the running and the next process save their data; durable when it resolves. */
+  saveAs(saving: ShardSaving): Promise<void>
   /** Sets the certificate of the running and the next process; durable when it resolves. */
   certify(certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
   remove(): Promise<void>
@@ -114,6 +117,9 @@ export function superviseShard(
     },
     async limit(limits) {
       await want(state, folder, { spec: { ...state.wanted.spec, ...limits } })
+    },
+    async saveAs(saving) {
+      await want(state, folder, { spec: { ...state.wanted.spec, ...saving } })
     },
     async certify(certificate) {
       const { spec } = state.wanted
@@ -198,6 +204,7 @@ function openWorkplace(
     proven: null,
     child: null,
     killedBecause: null,
+    ordered: null,
     scored: '',
     async save(record) {
       await folder.writeProcess(record)
@@ -243,7 +250,10 @@ async function turn(supervision: Supervision): Promise<number> {
       if (isClose) await state.disk.look(state.last)
       // After a put in the meantime, this view is outdated: keep the put's.
       if (order === state.wanted.order) state.view = next
-      if (isRunning) await renewCertificate(place, state.wanted.spec, state.last)
+      if (isRunning) {
+        await renewCertificate(place, state.wanted.spec, state.last)
+        await keepSaving(place, state.wanted.spec, state.last)
+      }
       await keepOomScore(place, state.wanted.spec, state.last)
       if (isClose) await lookForTrouble(state)
       return state.attention.pauseMs(next.afterMs)

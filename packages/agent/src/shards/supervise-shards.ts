@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Address, Refusal, type ShardReport, type ShardSpec } from '@fairlead/api'
+import { type Address, Refusal, type ShardReport, type ShardSaving, type ShardSpec } from '@fairlead/api'
 import { createMutex, type RunExclusive } from '@fairlead/engine'
 import type { EngineTarget } from '../engine/ask-engine.ts'
 import { type FoundShard, openShard, openShards } from '../folder/open-shards.ts'
@@ -17,6 +17,8 @@ export interface SupervisedShards extends AsyncDisposable {
   put(id: string, spec: ShardSpec): Promise<ShardReport>
   /** Sets the limits of a shard's next process. Resolves when that is durable. */
   limit(id: string, limits: Pick<ShardSpec, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
+  /** Lets a shard save its data differently, in its running and next process; durable when it resolves. */
+  saveAs(id: string, saving: ShardSaving): Promise<void>
   /** Sets a shard's certificate. Resolves when that is durable. */
   certify(id: string, certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
   /** Resolves when the removal is durable; immediately for an unknown shard. */
@@ -83,6 +85,7 @@ export async function superviseShards(
         return known ? await known.put(spec) : supervise(await putFirst(home, id, spec, settings)).report()
       }),
     limit: (id, limits) => turns.take(id, async () => await shards.get(id)?.limit(limits)),
+    saveAs: (id, saving) => turns.take(id, async () => await shards.get(id)?.saveAs(saving)),
     certify: (id, certificate) => turns.take(id, async () => await shards.get(id)?.certify(certificate)),
     end(id, startedAt) {
       const shard = shards.get(id)

@@ -10,6 +10,7 @@ import {
   ShardId,
   ShardLimits,
   ShardReport,
+  ShardSaving,
   ShardSpec,
 } from './shard-report.ts'
 import { awaitChanges, ProxyState, reportShards } from './watch-operations.ts'
@@ -96,6 +97,18 @@ export const putLimits = socketOperation({
   fenced: true,
   params: ShardId,
   body: ShardLimits,
+  ok: Type.Object({ id: Type.String() }),
+})
+
+/** Server → agent. An append-only file is switched on by the server's plan; the report shows the result. */
+export const putSaving = socketOperation({
+  method: 'PUT',
+  path: '/agent/shards/:id/saving',
+  summary:
+    'Let this shard save its data like this from now on, its running process too. Files of the former way are removed when they are not needed any more. No error if the shard does not exist, or is being removed',
+  fenced: true,
+  params: ShardId,
+  body: ShardSaving,
   ok: Type.Object({ id: Type.String() }),
 })
 
@@ -253,6 +266,7 @@ export const agentOperations = {
   reportStatistics,
   putShard,
   putLimits,
+  putSaving,
   putShardCertificate,
   removeShard,
   endShardProcess,

@@ -60,6 +60,14 @@ export const ShardLimits = closed({
   evictionPolicy: Type.String(),
 })
 
+/** What a shard keeps of its data on its disk, and when. */
+export const ShardSaving = closed({
+  persistence: Type.Enum(['disabled', 'aof', 'snapshot']),
+  aofFsync: Type.Enum(['everysec', 'always']),
+  snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
+})
+export type ShardSaving = Static<typeof ShardSaving>
+
 /** Certificate of a database's shards for each other, and the trusted authority: PEM. */
 export const ShardCertificate = closed({
   /** The authority of the database, which signed `cert`; the only trusted one. */
@@ -96,9 +104,7 @@ export const ShardSpec = closed({
    */
   onCrash: Type.Enum(['restart', 'wait']),
   ...ShardLimits.properties,
-  persistence: Type.Enum(['disabled', 'aof', 'snapshot']),
-  aofFsync: Type.Enum(['everysec', 'always']),
-  snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
+  ...ShardSaving.properties,
   backlogBytes: Type.Integer({ minimum: 0 }),
   /** Limits of compact forms, set before the process loads data. Absent: as in the previous spec. */
   encodings: Type.Optional(Encodings),
@@ -166,6 +172,8 @@ export const ShardReport = Type.Object({
   asleep: Type.Boolean(),
   /** For the next process, like in the wanted shard. The running one may have other limits. */
   ...ShardLimits.properties,
+  /** In force in its process, or for its next one. Absent from older agents. */
+  saving: Type.Optional(ShardSaving),
   /**
    * The engine's last messages about failed replication or persistence. They stay after a recovery. Empty if
    * none, and without a process.
