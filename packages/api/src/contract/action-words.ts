@@ -22,6 +22,11 @@ export const actionKinds = {
     meaning:
       'The shards of a database are replaced or restarted: for another build, for other modules, or unchanged',
   },
+  SMUpdateBDB: {
+    kind: 'change',
+    label: 'Change',
+    meaning: 'A database gets or loses replicas, or saves its data in another way, while it serves',
+  },
   SMDeleteBDB: { kind: 'delete', label: 'Deletion', meaning: 'A database ends, with its data' },
   SMUploadModule: {
     kind: 'upload_module',

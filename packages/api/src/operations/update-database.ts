@@ -4,14 +4,30 @@ import { flag } from '../contract/fields-query.ts'
 import { neutralChangeFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { changingFields, settledFields } from '../contract/settled-fields.ts'
-import { Database, DatabaseUid, EvictionPolicy } from './databases.ts'
+import {
+  AofPolicy,
+  Database,
+  DatabaseUid,
+  DataPersistence,
+  EvictionPolicy,
+  SnapshotPolicy,
+} from './databases.ts'
 
 /** Fields of a database that change automatically. */
 export const changingDatabaseFields: readonly string[] = [
   ...['status', 'status_reason', 'background_op', 'action_uid', 'shard_list', 'endpoints'],
   ...['upgradable_to', 'last_changed_time'],
 ]
-const changed: readonly string[] = ['memory_size', 'eviction_policy', ...changingDatabaseFields]
+/** Fields that a change may have. */
+export const changeableFields = [
+  'memory_size',
+  'eviction_policy',
+  'replication',
+  'data_persistence',
+  'aof_policy',
+  'snapshot_policy',
+] as const
+const changed: readonly string[] = [...changeableFields, ...changingDatabaseFields]
 /** Fields that are fixed at creation. A program may send back their current values. */
 const settled = {
   ...settledFields(Object.keys(Database.properties).filter((name) => !changed.includes(name))),
@@ -19,13 +35,14 @@ const settled = {
 }
 
 /**
- * PUT /v1/bdbs/:uid: changes the sent fields. With `dry_run`, answers with the result without applying it.
+ * PUT /v1/bdbs/:uid: changes the sent fields. `replication` and `data_persistence` take an action, whose uid
+ * is in the answer. With `dry_run`, answers with the result without applying it.
  */
 export const updateDatabase = operation({
   method: 'PUT',
   path: '/v1/bdbs/:uid',
   summary:
-    'Change a running database, without a restart: in force within about a second. memory_size may be raised while an upgrade runs',
+    'Change a running database, without a restart. What starts or ends processes, or writes files, is an action: action_uid. The rest is in force within about a second. memory_size may be raised while an upgrade runs',
   permission: 'update_bdb',
   params: Type.Object({ uid: DatabaseUid }),
   query: closed({
@@ -42,6 +59,12 @@ export const updateDatabase = operation({
       }),
     ),
     eviction_policy: Type.Optional(EvictionPolicy),
+    replication: Type.Optional(
+      Type.Boolean({ description: 'One replica of each primary, or none: an action adds or retires them' }),
+    ),
+    data_persistence: Type.Optional(DataPersistence),
+    aof_policy: Type.Optional(AofPolicy),
+    snapshot_policy: Type.Optional(SnapshotPolicy),
   }),
   neutral: neutralChangeFields,
   ok: Database,

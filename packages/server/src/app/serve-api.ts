@@ -6,7 +6,7 @@ import { softwareVersion } from '../config/version.ts'
 import { actorOf, may } from '../core/identity/access.ts'
 import { createActions } from '../fleet/actions/actions-service.ts'
 import { createOrders } from '../fleet/actions/orders-service.ts'
-import { createLimitChanges } from '../fleet/databases/limits-service.ts'
+import { createDatabaseChanges } from '../fleet/databases/change-service.ts'
 import { createShards } from '../fleet/databases/shards-service.ts'
 import { createCommands } from '../fleet/endpoints/commands-service.ts'
 import { createDeletions } from '../fleet/endpoints/deletions-service.ts'
@@ -149,7 +149,7 @@ function mountDatabases(
     databases,
     hints,
     counter,
-    limits: createLimitChanges({ store, databases, modules, now, look, nudge }),
+    changes: createDatabaseChanges({ store, databases, modules, now, look, nudge }),
     deletions: createDeletions({ databases, endpoints, look }),
   })
   upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))

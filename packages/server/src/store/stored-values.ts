@@ -40,6 +40,12 @@ export const StoredGoal = Type.Object({
   cluster: Type.Boolean(),
   replicas: Type.Integer({ minimum: 0 }),
   persistence: oneOf('disabled', 'aof', 'snapshot'),
+  before: Type.Optional(
+    Type.Object({
+      replicas: Type.Integer({ minimum: 0 }),
+      persistence: oneOf('disabled', 'aof', 'snapshot'),
+    }),
+  ),
   homes: Type.Array(Type.Integer()),
   preserveRoles: Type.Boolean(),
   undo: Type.Boolean(),

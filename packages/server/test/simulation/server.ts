@@ -184,6 +184,7 @@ function agentOf(world: World, refuse: () => void): TurnPorts['agent'] {
     },
     endShardProcess: unasked,
     putLimits: unasked,
+    putSaving: unasked,
     putShardCertificate: unasked,
   }
 }

@@ -1,5 +1,5 @@
 import { describeOther, describeProcess, revisionOf } from '../state/goal.ts'
-import { act, type Group, inBrackets } from '../state/group.ts'
+import { act, type Group, inBrackets, progressOf } from '../state/group.ts'
 import {
   claimsSlots,
   type Goal,
@@ -100,6 +100,7 @@ function planStages(group: Group, stage: Stage): Verdict {
     planUnreadable(group) ??
     planSize(group) ??
     planAof(group) ??
+    planSaving(group) ??
     planSeal(group) ??
     planSnapshot(group) ??
     planSuccessor(group)
@@ -300,6 +301,28 @@ function planAof({ goal, primary, replicas }: Group): Verdict | undefined {
     shard: without.id,
     why: 'its writes must reach the disk before it may be primary',
   })
+}
+
+/** Waits for a shard whose process does not save its data as wanted yet: its agent changes that. */
+function planSaving({ goal, primary, replicas }: Group): Verdict | undefined {
+  const shard = [primary, ...replicas].find(
+    (one) => isLive(one) && one.saving != null && one.saving.persistence !== goal.persistence,
+  )
+  if (shard === undefined) return undefined
+  const why = `shard ${shard.id} ${waysToSave[goal.persistence]}`
+  return {
+    kind: 'wait',
+    shard: shard.id,
+    code: 'saving',
+    why,
+    ...(isLive(shard) && progressOf(shard.engine)),
+  }
+}
+
+const waysToSave: Readonly<Record<Goal['persistence'], string>> = {
+  aof: 'writes its append-only file',
+  snapshot: 'writes a snapshot, before its append-only file ends',
+  disabled: 'stops saving its data',
 }
 
 /**

@@ -77,7 +77,7 @@ function withHandover(action: Action, at: string): Action {
 
 function previewAgain(action: Action, { whyNotAgain }: OrderInputs): OrderPreview {
   if (action.kind !== 'upgrade')
-    return refused('order_not_applicable', `a ${action.kind} takes no orders; only upgrades do`)
+    return refused('order_not_applicable', `a ${action.kind} is not begun again; ask for it as a new one`)
   if (whyNotAgain !== undefined) return refused(whyNotAgain.code, whyNotAgain.why)
   return {
     ok: true,
@@ -110,6 +110,7 @@ function needsAnOrder({ asked, orders, status, waiting }: Action): boolean {
 
 function consequenceOf(action: Action, order: Order, scene: Pick<OrderInputs, 'at' | 'handovers'>): string {
   const { asked, orders } = action
+  if (action.kind === 'change') return consequenceOfChange(order)
   const [old, target] = [asked.from === null ? 'the former build' : buildOf(asked.from), buildOf(asked)]
   switch (order) {
     case 'pause':
@@ -129,6 +130,21 @@ function consequenceOf(action: Action, order: Order, scene: Pick<OrderInputs, 'a
       return `the old primaries on ${old} are given up and leave; when they have left, there is no way back to ${old}`
     case 'retry':
       return 'what it waits for is tried again at once'
+  }
+}
+
+function consequenceOfChange(order: Order): string {
+  switch (order) {
+    case 'pause':
+      return 'nothing new begins until a user resumes it; faults are still repaired'
+    case 'cancel':
+      return 'the database becomes again what it was before, while it serves'
+    case 'redo':
+      return 'it turns round: the change goes on'
+    case 'retry':
+      return 'what it waits for is tried again at once'
+    default:
+      return 'it goes on where it was paused'
   }
 }
 

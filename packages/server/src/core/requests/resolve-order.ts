@@ -3,7 +3,7 @@ import { whyPaused } from '../plan/plan-database.ts'
 import { type Action, undoGoal } from '../state/action.ts'
 import type { Refused } from '../state/refused.ts'
 
-/** People's orders for a running upgrade. `retry` of an ended upgrade is a new action. */
+/** People's orders for a running upgrade or change. `retry` of an ended upgrade is a new action. */
 export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'redo' | 'retry'
 
 /** Changes of an action by an order. Empty: only begin the next turn immediately. */
@@ -30,12 +30,14 @@ export interface Given {
 }
 
 /**
- * Returns the change of a running upgrade by an order, or a refusal. Taking back is the same plan with the
+ * Returns the change of a running action by an order, or a refusal. Taking back is the same plan with the
  * old revision as the goal (undoGoal), at any time; undoing that is the same plan with the accepted goal.
  */
 export function resolveOrder(action: Action, order: Order, { by, at }: Given): OrderedChange | Refused {
   const { goal, orders } = action
-  if (action.kind !== 'upgrade') return notApplicable(`a ${action.kind} takes no orders; only upgrades do`)
+  const taken = takenBy[action.kind]
+  if (!taken.includes(order))
+    return notApplicable(`a ${action.kind} takes ${taken.join(', ') || 'no orders'}, and not ${order}`)
   switch (order) {
     case 'pause':
       return orders.paused
@@ -63,6 +65,13 @@ export function resolveOrder(action: Action, order: Order, { by, at }: Given): O
     case 'retry':
       return tryAgain(action)
   }
+}
+
+const takenBy: Readonly<Record<Action['kind'], readonly Order[]>> = {
+  upgrade: ['pause', 'resume', 'cancel', 'rollback', 'finalize', 'redo', 'retry'],
+  change: ['pause', 'resume', 'cancel', 'redo', 'retry'],
+  create: [],
+  delete: [],
 }
 
 /** Only a blocked action can be retried: another look does not change a wait for an order or the window. */

@@ -17,7 +17,7 @@ export function phaseOf(action: PhaseFields, nowMs: number): ActionPhase {
   if (orders.paused) return 'paused'
   if (isUndoing(action)) return 'undoing'
   if (kind === 'delete') return 'finishing'
-  if (kind === 'create') return 'preparing'
+  if (kind === 'create' || kind === 'change') return 'preparing'
   if (action.handedOverAt !== null) return isWindowOpen(action, nowMs) ? 'window' : 'finishing'
   if (waiting?.code === 'supervised') return 'ready'
   return action.handingOver ? 'handing_over' : 'preparing'

@@ -16,7 +16,7 @@ import type { WayBack } from './way-back.ts'
 export interface Action {
   readonly uid: string
   readonly databaseUid: number
-  readonly kind: 'create' | 'upgrade' | 'delete'
+  readonly kind: 'create' | 'upgrade' | 'change' | 'delete'
   readonly status: ActionStatus
   readonly goal: Goal
   /** The accepted goal: an undo changes `goal`, and can itself be undone. */
@@ -147,8 +147,10 @@ export interface WaitedClients {
   readonly longestMs: number
 }
 
-/** Returns the goal that undoes an upgrade: the former runs, with the old primaries as primaries. */
+/** Returns the goal that undoes an upgrade (former runs, old primaries as primaries), or a change. */
 export function undoGoal(goal: Goal): Goal {
+  const { before, replicas, persistence } = goal
+  if (before !== undefined) return { ...goal, ...before, before: { replicas, persistence }, undo: true }
   if (goal.from === null) return { ...goal, kind: 'remove' }
   return {
     ...goal,

@@ -18,6 +18,8 @@ export interface Goal {
   /** Replicas of each group, without its primary. */
   readonly replicas: number
   readonly persistence: 'disabled' | 'aof' | 'snapshot'
+  /** Of a change of the database: what an undo restores. Absent: no change of these. */
+  readonly before?: Pick<Goal, 'replicas' | 'persistence'>
   /** Primaries when the goal was accepted; none during creation. */
   readonly homes: readonly number[]
   /** True if the original primaries get their role back at the end. */

@@ -1,4 +1,4 @@
-import type { Address } from '@fairlead/api'
+import type { Address, ShardSaving } from '@fairlead/api'
 import { isSameAddress } from '@fairlead/engine'
 import type { History, SlotRange } from './database.ts'
 import type { Limits } from './engine-memory.ts'
@@ -93,6 +93,8 @@ export interface ObservedShard {
   readonly lastLogLine?: string
   /** Limits of its next process, from the agent's spec; null if the agent does not know it. */
   readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
+  /** How its process saves its data, or its next one, from the agent. Null or absent: unknown. */
+  readonly saving?: ShardSaving | null
   /** The agent's observation of a silent process. Null or absent: it answers, or there is none. */
   readonly silence?: Silence | null
   /** Certificate of its process for other shards, from the agent. Null or absent: none. */

@@ -43,6 +43,9 @@ export function createOrders(deps: {
         if ('refused' in change) throw toRefusal(change)
         const { handedOverAt } = action
         await actionsStore(db).update(action.uid, { handedOverAt, ...change }, at)
+        // What the database is to be follows the goal of its change.
+        if (action.kind === 'change' && change.goal !== undefined)
+          await databasesStore(db).setSettings(action.databaseUid, shapeOf(change.goal), at)
         await databaseOrdersStore(db).note(action.databaseUid)
         const details = { action: action.uid, order }
         await auditStore(db).append(
@@ -54,6 +57,10 @@ export function createOrders(deps: {
       return known.uid
     },
   }
+}
+
+function shapeOf({ replicas, persistence }: Action['goal']) {
+  return { replicas, persistence }
 }
 
 /**

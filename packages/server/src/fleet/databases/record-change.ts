@@ -12,14 +12,18 @@ import { databasesStore, type NewDatabase } from '../stores/databases-store.ts'
 import { modulesStore } from '../stores/modules-store.ts'
 import { type Expected, refuseOutdated } from './read-plan-inputs.ts'
 
-/** An action to begin. */
-export interface Change {
-  readonly kind: 'upgrade' | 'delete'
+interface ActionToBegin {
+  readonly kind: Exclude<Action['kind'], 'create'>
   readonly goal: Goal
   /** Warnings for people. */
   readonly warnings?: readonly string[]
   /** The user's request without secrets. */
   readonly request?: Action['request']
+}
+
+/** An upgrade or a deletion to begin. */
+export interface Change extends ActionToBegin {
+  readonly kind: 'upgrade' | 'delete'
   /** The facts that must hold on acceptance; undefined: any. */
   readonly expected?: Expected | undefined
 }
@@ -46,19 +50,14 @@ export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Pr
   return created
 }
 
-/**
- * Records an action, the database's new status and an audit record. `db` is a transaction; `at` is ISO 8601.
- * Throws ActiveActionExists, and Refusal module_not_exist.
- */
-export async function recordChange(
+/** Records an action and the database's new status. `db` is a transaction. Throws ActiveActionExists. */
+export async function recordAction(
   db: Db,
   uid: number,
-  { kind, goal, warnings = [], request = null, expected }: Change,
+  { kind, goal, warnings = [], request = null }: ActionToBegin,
   by: Actor,
   at: string,
 ): Promise<void> {
-  await refuseOutdated(db, expected)
-  if (kind === 'upgrade') await refuseGone(db, goal.modules)
   const action = randomUUID()
   await actionsStore(db).insert(
     { uid: action, databaseUid: uid, kind, goal, request, requestedBy: by.name },
@@ -67,6 +66,23 @@ export async function recordChange(
   if (warnings.length > 0) await actionsStore(db).update(action, { warnings }, at)
   await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', at)
   await databaseOrdersStore(db).note(uid)
+}
+
+/**
+ * Records an upgrade or a deletion, the database's new status and an audit record. `db` is a transaction;
+ * `at` is ISO 8601. Throws ActiveActionExists, and Refusal module_not_exist.
+ */
+export async function recordChange(
+  db: Db,
+  uid: number,
+  { expected, ...change }: Change,
+  by: Actor,
+  at: string,
+): Promise<void> {
+  const { kind, goal } = change
+  await refuseOutdated(db, expected)
+  if (kind === 'upgrade') await refuseGone(db, goal.modules)
+  await recordAction(db, uid, change, by, at)
   const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'
   const details = kind === 'upgrade' && { details: { to: describeRuns(goal) } }
   await auditStore(db).append({ type, by, databaseUid: uid, ...details }, at)

@@ -190,7 +190,7 @@ function toColumns(news: ActionNews): Partial<Tables['actions']> {
   }
 }
 
-const kindOf = wordColumn('actions', 'kind', ['create', 'upgrade', 'delete'])
+const kindOf = wordColumn('actions', 'kind', ['create', 'upgrade', 'change', 'delete'])
 const statusOf = wordColumn('actions', 'status', ['queued', 'running', 'done', 'failed'])
 const goalOf = jsonColumn('actions', 'goal', StoredGoal)
 const askedOf = jsonColumn('actions', 'asked', StoredGoal)

@@ -94,11 +94,9 @@ export function databasesStore(db: Db) {
         modules: JSON.stringify(modules),
         changed_at: now,
       }),
-    setLimits: (
-      uid: number,
-      { memoryBytes, evictionPolicy }: Pick<Database, 'memoryBytes' | 'evictionPolicy'>,
-      now: string,
-    ) => set(uid, { memory_bytes: memoryBytes, eviction_policy: evictionPolicy, changed_at: now }),
+    /** Records the given settings; others stay. */
+    setSettings: (uid: number, settings: ChangedSettings, now: string) =>
+      set(uid, { ...settingsToColumns(settings), changed_at: now }),
     setEndpointPort: (uid: number, port: number) => set(uid, { endpoint_port: port }),
     /** Called during a hold: changed addresses are noted when the handover is closed. */
     async setPrimary(uid: number, group: number, shard: number): Promise<void> {
@@ -110,6 +108,28 @@ export function databasesStore(db: Db) {
     /** Advances the recorded history of a primary, unless its role moves or it was replaced. */
     advanceHistory: (seen: SeenStream) => advanceHistory(db, seen),
     remove: (uid: number) => removeDatabase(db, uid),
+  }
+}
+
+type ChangedSettings = Partial<
+  Pick<Database, 'memoryBytes' | 'evictionPolicy' | 'replicas' | 'persistence' | 'aofFsync' | 'snapshots'>
+>
+
+function settingsToColumns({
+  memoryBytes,
+  evictionPolicy,
+  replicas,
+  persistence,
+  aofFsync,
+  snapshots,
+}: ChangedSettings): Partial<Tables['databases']> {
+  return {
+    ...(memoryBytes !== undefined && { memory_bytes: memoryBytes }),
+    ...(evictionPolicy !== undefined && { eviction_policy: evictionPolicy }),
+    ...(replicas !== undefined && { replicas }),
+    ...(persistence !== undefined && { persistence }),
+    ...(aofFsync !== undefined && { aof_fsync: aofFsync }),
+    ...(snapshots !== undefined && { snapshots: JSON.stringify(snapshots) }),
   }
 }
 

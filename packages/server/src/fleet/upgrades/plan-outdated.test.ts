@@ -111,7 +111,7 @@ test('what is only measured changes no plan', async () => {
 
 const changes: Readonly<Record<string, () => Promise<unknown>>> = {
   'memory_size of the database': () =>
-    databasesStore(store.db).setLimits(1, { memoryBytes: 5e9, evictionPolicy: 'noeviction' }, at),
+    databasesStore(store.db).setSettings(1, { memoryBytes: 5e9, evictionPolicy: 'noeviction' }, at),
   'the shard that is primary': () => databasesStore(store.db).setPrimary(1, 0, 2),
   'the shards': () => shardsStore(store.db).insert(shardOf(0, { port: 10_002 }), at),
   'what a shard runs': () => shardsStore(store.db).setRuns(2, { ...buildRuns, restartNonce: 1 }),

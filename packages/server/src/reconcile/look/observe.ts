@@ -124,6 +124,7 @@ async function observeShard(
     lastLogLine: found?.lastLogLine ?? '',
     next:
       found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },
+    saving: found?.saving ?? null,
     silence: found === undefined ? null : silenceOf(found),
     disk: found === undefined ? nothing : found.disk,
     endedCleanly: found?.state === 'exited' && found.endedInOrder,

@@ -16,6 +16,7 @@ import { reportHangingShards } from '../records/report-data-loss.ts'
 import { reportStrangers } from '../records/report-strangers.ts'
 import { keepLimits } from '../shards/keep-limits.ts'
 import { keepNodeTimeout } from '../shards/keep-node-timeout.ts'
+import { keepSaving } from '../shards/keep-saving.ts'
 import { keepStreams } from '../shards/keep-streams.ts'
 import { keepSyncRoom } from '../shards/keep-sync-room.ts'
 import { keepShardCertificates } from '../shards/shard-certificates.ts'
@@ -42,7 +43,10 @@ export async function decide(
   const { database, action, goal, seen } = look
   await keepHistory({ database, action }, seen, ports, memory)
   await endReservations(seen, ports)
-  if (goal.kind === 'keep') await keepLimits(database, seen, ports, memory)
+  if (goal.kind === 'keep') {
+    await keepLimits(database, seen, ports, memory)
+    await keepSaving(database, seen, ports, memory)
+  }
   await keepShardCertificates(database, seen, ports, memory)
   await keepSyncRoom(database, seen, ports, memory)
   await keepNodeTimeout(database, seen, ports, memory)

@@ -16,7 +16,7 @@ export type TurnPorts = StepPorts &
   DatabaseRecords<'get' | 'setObstacle' | 'setHistories'> &
   ActionRecords<'active' | 'lanes' | 'listActive' | 'update' | 'finish'> &
   ShardRecords<'withReservation' | 'endReservations' | 'limitBefore' | 'setLimitBefore'> &
-  NodeAgent<'putLimits' | 'putShardCertificate' | 'readBaseline'> &
+  NodeAgent<'putLimits' | 'putSaving' | 'putShardCertificate' | 'readBaseline'> &
   EndpointProxy<'removeEndpoint' | 'readTape'> &
   HandoverRecords<'keepTape'> &
   EngineConnections<'connect' | 'tryOn' | 'acknowledge'>

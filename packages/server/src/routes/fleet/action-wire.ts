@@ -308,5 +308,6 @@ const noOrders = previewsToWire(() => hasEnded)
 export const actionNames: { readonly [Kind in Action['kind']]: ActionAnswer['name'] } = {
   create: 'SMCreateBDB',
   upgrade: 'SMUpgradeBDB',
+  change: 'SMUpdateBDB',
   delete: 'SMDeleteBDB',
 }

@@ -9,9 +9,11 @@ import {
   type Shard,
   type ShardReport,
   safeDefaults,
+  type updateDatabase,
 } from '@fairlead/api'
 import { type Caller, may } from '../../core/identity/access.ts'
 import { joinArgs, splitArgs } from '../../core/modules/module.ts'
+import { type ChangeRequest, hourly } from '../../core/requests/resolve-change.ts'
 import { windowEndsOf } from '../../core/state/action-phase.ts'
 import { type Database, type DatabaseStatus, hasEndpoint } from '../../core/state/database.ts'
 import { placesOf } from '../../core/state/endpoint-reach.ts'
@@ -159,6 +161,30 @@ function seconds(iso: string): string {
   return iso.replace(/\.\d+Z$/, 'Z')
 }
 
+/** Splits a change into the settings that can be changed, and other fields. */
+export function changeFromWire(body: Body<typeof updateDatabase>): {
+  readonly request: ChangeRequest
+  readonly rest: Readonly<Record<string, unknown>>
+} {
+  const { memory_size, eviction_policy, replication, data_persistence, ...others } = body
+  const { aof_policy, snapshot_policy, ...rest } = others
+  return {
+    request: {
+      memoryBytes: memory_size,
+      evictionPolicy: eviction_policy,
+      replicas: replication === undefined ? undefined : Number(replication),
+      persistence: data_persistence,
+      aofFsync: aof_policy === undefined ? undefined : fsyncOf(aof_policy),
+      snapshots: snapshot_policy,
+    },
+    rest,
+  }
+}
+
+function fsyncOf(policy: DatabaseAnswer['aof_policy']): 'always' | 'everysec' {
+  return policy === 'appendfsync-always' ? 'always' : 'everysec'
+}
+
 /** Translates the creation of a database. Refuses valid fields without support. */
 export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
   refuseUnavailable(body)
@@ -169,9 +195,8 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
     cluster: body.sharding === true || (body.shards_count ?? 1) > 1,
     replicas: (body.replication ?? safeDefaults.replication) ? 1 : 0,
     persistence: persistenceIn(body),
-    aofFsync: (body.aof_policy ?? safeDefaults.aof_policy) === 'appendfsync-always' ? 'always' : 'everysec',
-    snapshots:
-      body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
+    aofFsync: fsyncOf(body.aof_policy ?? safeDefaults.aof_policy),
+    snapshots: body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? hourly : []),
     evictionPolicy: body.eviction_policy ?? 'volatile-lru',
     engineVersion: versionIn(body),
     // The older words mean that engine.

@@ -1,5 +1,6 @@
 import {
   type Build,
+  changeableFields,
   changingDatabaseFields,
   createDatabase,
   type Database as DatabaseAnswer,
@@ -20,8 +21,8 @@ import {
   readBuildFilter,
 } from '../../core/requests/list-order.ts'
 import { asServed } from '../../core/state/serving.ts'
+import type { DatabaseChanges } from '../../fleet/databases/change-service.ts'
 import type { Databases, DatabaseView } from '../../fleet/databases/databases-service.ts'
-import type { LimitChanges } from '../../fleet/databases/limits-service.ts'
 import type { DeletionPlan, Deletions } from '../../fleet/endpoints/deletions-service.ts'
 import type { UpgradeHint } from '../../fleet/upgrades/upgrade-hints.ts'
 import { obstacleToWire } from '../../http/answer-error.ts'
@@ -29,7 +30,7 @@ import { refuseOthers } from '../../http/input/refuse-others.ts'
 import { listPages } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'
 import type { AuditCounter } from '../../identity/audit/audit-counter.ts'
-import { fromWire, show, showWithoutSecrets, storedStatusOf } from './database-wire.ts'
+import { changeFromWire, fromWire, show, showWithoutSecrets, storedStatusOf } from './database-wire.ts'
 
 /** Serves databases: list, creation, display, password, limits and deletion; `dry_run` changes nothing. */
 export function databasesRoutes(
@@ -38,11 +39,11 @@ export function databasesRoutes(
     readonly databases: Databases
     readonly hints: () => Promise<UpgradeHint | undefined>
     readonly counter: Pick<AuditCounter, 'record'>
-    readonly limits: LimitChanges
+    readonly changes: DatabaseChanges
     readonly deletions: Deletions
   },
 ): void {
-  const { databases, hints, counter, limits, deletions } = deps
+  const { databases, hints, counter, changes, deletions } = deps
   // Without hidden databases and secrets.
   mount(listDatabases, async ({ query }, caller) => {
     const only = databasesFor(caller.user, 'view_all_bdbs_info')
@@ -70,19 +71,18 @@ export function databasesRoutes(
   })
 
   mount(updateDatabase, async ({ params, query, body }, caller) => {
-    const { memory_size, eviction_policy, ...sent } = body
+    const { request, rest: sent } = changeFromWire(body)
     // Programs send back unchanged fields.
     const settled = Object.fromEntries(
       Object.entries(sent).filter(([name]) => !changingDatabaseFields.includes(name)),
     )
     if (Object.keys(settled).length > 0) {
-      const instead = `memory_size and eviction_policy can, and POST /v1/bdbs/${params.uid}/upgrade changes the engine`
+      const instead = `${changeableFields.join(', ')} can, and POST /v1/bdbs/${params.uid}/upgrade changes the engine`
       refuseOthers(settled, show(await databases.get(params.uid), caller), instead)
     }
-    const request = { memoryBytes: memory_size, evictionPolicy: eviction_policy }
     const view = isSet(query.dry_run)
-      ? await limits.foresee(params.uid, request)
-      : await limits.change(params.uid, request, actorOf(caller))
+      ? await changes.foresee(params.uid, request)
+      : await changes.change(params.uid, request, actorOf(caller), changedIn(body))
     return show(view, caller)
   })
 
@@ -90,6 +90,11 @@ export function databasesRoutes(
     if (isSet(query.dry_run)) return { uid, plan: planToWire(await deletions.foresee(uid)) }
     return { uid, action_uid: (await databases.remove(uid, actorOf(caller))).actionUid }
   })
+}
+
+/** The request of an action, without what a program only sends back. */
+function changedIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(changeableFields.flatMap((name) => (name in body ? [[name, body[name]]] : [])))
 }
 
 function hintFor({ database, shards }: DatabaseView, hint: UpgradeHint | undefined) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { groupOf, old, plenty, shardedOf, unlimited } from '../../../test/simulation/group.ts'
 import type { Database } from '../state/database.ts'
 import { isLive, type ObservedDatabase } from '../state/topology.ts'
-import { resolveLimits } from './resolve-limits.ts'
+import { type ChangeRequest, resolveChange } from './resolve-change.ts'
 
 const MB = 1_000_000
 
@@ -48,16 +48,18 @@ function holding(
 }
 
 function ask(
-  request: { readonly megabytes?: number; readonly policy?: string },
-  change: Partial<Parameters<typeof resolveLimits>[1]> = {},
+  request: ChangeRequest & { readonly megabytes?: number; readonly policy?: string },
+  change: Partial<Parameters<typeof resolveChange>[1]> = {},
 ) {
-  return resolveLimits(
-    {
-      memoryBytes: request.megabytes === undefined ? undefined : request.megabytes * MB,
-      evictionPolicy: request.policy,
-    },
-    { database, action: undefined, seen: holding(50), catalogue: [], ...change },
+  const { megabytes, policy, ...others } = request
+  const memoryBytes = megabytes === undefined ? undefined : megabytes * MB
+  const subject = { database, action: undefined, seen: holding(50), catalogue: [], lackOfPorts: undefined }
+  const resolved = resolveChange(
+    { memoryBytes, evictionPolicy: policy, ...others },
+    { ...subject, ...change },
   )
+  if ('refused' in resolved) return resolved
+  return { ...resolved.database, change: resolved.changed.length > 0, goal: resolved.goal }
 }
 
 const upgrade = { uid: 'a', kind: 'upgrade' } as const
@@ -146,5 +148,52 @@ describe('other limits', () => {
       groups: [{ ...groupOf(1), shards: groupOf(1).shards.map((shard) => ({ ...shard, engine: null })) }],
     }
     expect(ask({ megabytes: 10 }, { action: upgrade, seen: silent })).toEqual(asked)
+  })
+})
+
+describe('another way to save data, or another number of replicas', () => {
+  const before = { replicas: 1, persistence: 'disabled' }
+
+  test('needs an action, whose undo restores what was before', () => {
+    expect(ask({ replicas: 0 })).toMatchObject({ replicas: 0, goal: { replicas: 0, before, undo: false } })
+    expect(ask({ persistence: 'aof' })).toMatchObject({
+      persistence: 'aof',
+      goal: { persistence: 'aof', before },
+    })
+    expect(ask({ replicas: 1, persistence: 'disabled' })).toMatchObject({ change: false, goal: null })
+  })
+
+  test('needs none where only the rules of the present way change', () => {
+    const snapshots = [{ secs: 60, writes: 1 }]
+    const saved = { ...database, persistence: 'snapshot', snapshots: [{ secs: 3_600, writes: 1 }] } as const
+    expect(ask({ aofFsync: 'always' })).toMatchObject({ aofFsync: 'always', change: true, goal: null })
+    expect(ask({ snapshots }, { database: saved })).toMatchObject({ snapshots, change: true, goal: null })
+    expect(ask({ snapshots: [{ ...saved.snapshots[0] }] }, { database: saved })).toMatchObject({
+      change: false,
+    })
+  })
+
+  test('has a rule for snapshots, also if none is asked for', () => {
+    expect(ask({ persistence: 'snapshot' })).toMatchObject({ snapshots: [{ secs: 3_600, writes: 1 }] })
+  })
+
+  test('needs room on the node for each new replica, and ports', () => {
+    const alone = { ...database, replicas: 0 }
+    const room = (freeMb: number) =>
+      holding(50, { groups: [groupOf(0)] }, { memoryFreeBytes: freeMb * MB, diskFreeBytes: 1e12 })
+    expect(ask({ replicas: 1 }, { database: alone, seen: room(100) })).toMatchObject({ replicas: 1 })
+    const refused = { refused: 'insufficient_resources', message: expect.stringMatching(/^replication: /) }
+    expect(ask({ replicas: 1 }, { database: alone, seen: room(99) })).toMatchObject(refused)
+    const noPorts = { database: alone, seen: room(100), lackOfPorts: '2 port(s) are needed' }
+    expect(ask({ replicas: 1 }, noPorts)).toMatchObject(refused)
+    expect(ask({ aofFsync: 'always' }, noPorts)).toMatchObject({ change: true })
+  })
+
+  test('is refused while another change runs', () => {
+    for (const asked of [{ replicas: 0 }, { persistence: 'aof' }, { aofFsync: 'always' }] as const)
+      expect(ask(asked, { action: upgrade })).toMatchObject({ refused: 'db_busy' })
+    expect(ask({ megabytes: 200 }, { action: { uid: 'a', kind: 'change' } })).toMatchObject({
+      refused: 'db_busy',
+    })
   })
 })

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { steadyGoal } from '../../../../../src/core/state/database.ts'
 import { onlyLoopback } from '../../../../../src/core/state/endpoint-reach.ts'
+import { createDatabaseChanges } from '../../../../../src/fleet/databases/change-service.ts'
 import { createDatabases } from '../../../../../src/fleet/databases/databases-service.ts'
-import { createLimitChanges } from '../../../../../src/fleet/databases/limits-service.ts'
 import { auditStore } from '../../../../../src/identity/stores/audit-store.ts'
 import { AgentUnreachable } from '../../../../../src/nodes/agent-link.ts'
 import type { Nodes } from '../../../../../src/nodes/nodes-service.ts'
@@ -19,7 +19,7 @@ const more = { memoryBytes: 2_000_000, evictionPolicy: undefined }
 let folder: string
 let store: Store
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'fairlead-limits-'))
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-changes-'))
   store = await openTestStore(join(folder, 'store.db'))
 })
 afterEach(async () => {
@@ -66,7 +66,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
     by,
   )
   await store.db.deleteFrom('actions').execute()
-  const limits = createLimitChanges({
+  const changes = createDatabaseChanges({
     store,
     databases,
     modules: { list: async () => [] },
@@ -77,12 +77,12 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
     },
     nudge: (uid) => void nudged.push(uid),
   })
-  return { databases, database, limits, nudged }
+  return { databases, database, changes, nudged }
 }
 
 test('other limits are on record together with the user that asked for them, and the reconciler is woken', async () => {
-  const { limits, nudged } = await databaseWith()
-  const view = await limits.change(1, { ...more, evictionPolicy: 'allkeys-lru' }, by)
+  const { changes, nudged } = await databaseWith()
+  const view = await changes.change(1, { ...more, evictionPolicy: 'allkeys-lru' }, by, {})
   expect(view.database).toMatchObject({ memoryBytes: 2_000_000, evictionPolicy: 'allkeys-lru' })
   expect(nudged).toEqual([1])
   const [record] = await auditStore(store.db).list({ order: 'desc', limit: 1, offset: 0 })
@@ -100,25 +100,25 @@ test('other limits are on record together with the user that asked for them, and
 })
 
 test('unchanged values, and a dry run, write nothing', async () => {
-  const { limits, nudged } = await databaseWith()
+  const { changes, nudged } = await databaseWith()
   const before = await auditStore(store.db).lastNumber()
-  await limits.change(1, { memoryBytes: 1_000_000, evictionPolicy: 'noeviction' }, by)
-  expect((await limits.foresee(1, more)).database.memoryBytes).toBe(2_000_000)
+  await changes.change(1, { memoryBytes: 1_000_000, evictionPolicy: 'noeviction' }, by, {})
+  expect((await changes.foresee(1, more)).database.memoryBytes).toBe(2_000_000)
   expect(await auditStore(store.db).lastNumber()).toBe(before)
   expect(nudged).toEqual([])
 })
 
 test('a change that was checked before another one began is not written', async () => {
-  const { databases, database, limits } = await databaseWith(async () => {
+  const { databases, database, changes } = await databaseWith(async () => {
     const goal = { ...steadyGoal(database), kind: 'remove' } as const
     await databases.begin(1, { kind: 'delete', goal }, by)
   })
-  await expect(limits.change(1, more, by)).rejects.toMatchObject({ code: 'db_busy' })
+  await expect(changes.change(1, more, by, {})).rejects.toMatchObject({ code: 'db_busy' })
   expect((await databases.get(1)).database.memoryBytes).toBe(1_000_000)
 })
 
 test('while the agent is away it is not known whether there is room', async () => {
-  const { limits } = await databaseWith(() => Promise.reject(new AgentUnreachable('away')))
-  await expect(limits.change(1, more, by)).rejects.toBeInstanceOf(AgentUnreachable)
-  await expect(limits.change(2, more, by)).rejects.toMatchObject({ code: 'db_not_exist' })
+  const { changes } = await databaseWith(() => Promise.reject(new AgentUnreachable('away')))
+  await expect(changes.change(1, more, by, {})).rejects.toBeInstanceOf(AgentUnreachable)
+  await expect(changes.change(2, more, by, {})).rejects.toMatchObject({ code: 'db_not_exist' })
 })

@@ -1,0 +1,134 @@
+import { Refusal } from '@fairlead/api'
+import type { Actor } from '../../core/identity/access.ts'
+import {
+  type Changeable,
+  type ChangeRequest,
+  type Resolved,
+  resolveChange,
+} from '../../core/requests/resolve-change.ts'
+import type { Database } from '../../core/state/database.ts'
+import type { ObservedDatabase } from '../../core/state/topology.ts'
+import { auditStore } from '../../identity/stores/audit-store.ts'
+import type { Db, Store } from '../../store/open-store.ts'
+import type { Modules } from '../modules/modules-service.ts'
+import { toRefusal } from '../refusals/to-refusal.ts'
+import { actionsStore } from '../stores/actions-store.ts'
+import { databaseOrdersStore } from '../stores/database-orders-store.ts'
+import { databasesStore } from '../stores/databases-store.ts'
+import type { Databases, DatabaseView } from './databases-service.ts'
+import { recordAction } from './record-change.ts'
+
+export type DatabaseChanges = ReturnType<typeof createDatabaseChanges>
+
+/**
+ * Changes settings of running databases. `nudge` wakes the reconciler after a change is recorded; `now` is
+ * Unix milliseconds.
+ */
+export function createDatabaseChanges(deps: {
+  readonly store: Store
+  readonly databases: Pick<Databases, 'get' | 'lackOfPorts'>
+  readonly modules: Pick<Modules, 'list'>
+  /** Observes a database. Throws AgentUnreachable. */
+  readonly look: (database: Database) => Promise<ObservedDatabase>
+  readonly nudge: (databaseUid: number) => void
+  readonly now: () => number
+}) {
+  const { store, databases, modules, look, nudge } = deps
+  const resolve = async ({ database, action }: DatabaseView, request: ChangeRequest) => {
+    const added = Math.max(0, (request.replicas ?? 0) - database.replicas) * database.groups.length
+    const lacking = added === 0 ? undefined : await databases.lackOfPorts(added * portsOfShard(database))
+    const resolved = resolveChange(request, {
+      database,
+      action,
+      seen: await look(database),
+      catalogue: await modules.list(),
+      lackOfPorts: lacking,
+    })
+    if ('refused' in resolved) throw toRefusal(resolved)
+    return resolved
+  }
+  return {
+    /**
+     * Records new settings for the engines' next turn and for new processes, and an action if one is needed.
+     * Throws Refusal with every obstacle, and AgentUnreachable.
+     */
+    async change(
+      uid: number,
+      request: ChangeRequest,
+      by: Actor,
+      body: Readonly<Record<string, unknown>>,
+    ): Promise<DatabaseView> {
+      const view = await databases.get(uid)
+      const resolved = await resolve(view, request)
+      if (resolved.changed.length === 0) return view
+      const at = new Date(deps.now()).toISOString()
+      await store.transaction((db) => record(db, { view, resolved, body, by, at }))
+      nudge(uid)
+      return databases.get(uid)
+    },
+
+    /** Returns the result of `change` without a change, and refuses equally. */
+    async foresee(uid: number, request: ChangeRequest): Promise<DatabaseView> {
+      const view = await databases.get(uid)
+      return { ...view, database: (await resolve(view, request)).database }
+    },
+  }
+}
+
+function portsOfShard({ shardTls }: Database): number {
+  return shardTls ? 2 : 1
+}
+
+interface ToRecord {
+  readonly view: DatabaseView
+  readonly resolved: Resolved
+  readonly body: Readonly<Record<string, unknown>>
+  readonly by: Actor
+  readonly at: string
+}
+
+/** Checks that the view still holds: another change may have come first. */
+async function record(db: Db, { view, resolved, body, by, at }: ToRecord): Promise<void> {
+  const { uid } = view.database
+  const [before, action] = [await databasesStore(db).get(uid), await actionsStore(db).active(uid)]
+  if (before === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
+  const { database, changed, goal } = resolved
+  const isSame = describe(before, view.database, allSettings).length === 0
+  if (!isSame || action?.uid !== view.action?.uid)
+    throw new Refusal(
+      'db_busy',
+      `database ${uid} was changed at the same moment; look at it, and send this again`,
+    )
+  await databasesStore(db).setSettings(uid, database, at)
+  if (goal !== null) await recordAction(db, uid, { kind: 'change', goal, request: body }, by, at)
+  else await databaseOrdersStore(db).note(uid)
+  const details = Object.fromEntries(describe(before, database, changed))
+  await auditStore(db).append({ type: 'bdb_updated', by, databaseUid: uid, details }, at)
+}
+
+const words: Readonly<Record<Changeable, string>> = {
+  memoryBytes: 'memory_size',
+  evictionPolicy: 'eviction_policy',
+  replicas: 'replicas',
+  persistence: 'data_persistence',
+  aofFsync: 'aof_policy',
+  snapshots: 'snapshot_policy',
+}
+const allSettings = Object.keys(words) as Changeable[] // the keys of a table
+
+/** Returns the settings that differ, with both values, for the audit. */
+function describe(before: Database, after: Database, names: readonly Changeable[]) {
+  return names.flatMap((name) => {
+    const [old, wanted] = [plain(before[name]), plain(after[name])]
+    return old === wanted
+      ? []
+      : ([
+          [words[name], wanted],
+          [`${words[name]}_before`, old],
+        ] as const)
+  })
+}
+
+function plain(value: Database[Changeable]): string | number {
+  return typeof value === 'object' ? JSON.stringify(value) : value
+}
