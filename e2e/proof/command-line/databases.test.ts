@@ -211,8 +211,16 @@ test('memory and eviction of a database change while it serves, after a dry run 
   })
   expect(await read()).toEqual({ memory: 120_000_000, eviction: 'allkeys-lfu' })
   expect(await line.run(['db', 'update', 'orders'])).toMatchObject({ code: 2, stdout: '' })
-  const refused = await line.run(['db', 'update', 'orders', '--set', 'replication=false'])
-  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('replication') })
+  const refused = await line.run(['db', 'update', 'orders', '--set', 'sharding=true'])
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('sharding') })
+  // An action, which is waited for.
+  const saving = ['--persistence', 'snapshot', '--snapshot', '60:10']
+  expect(await line.run(['db', 'update', 'orders', ...saving, '-o', 'json'])).toMatchObject({ code: 0 })
+  expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
+    status: 'active',
+    data_persistence: 'snapshot',
+    snapshot_policy: [{ secs: 60, writes: 10 }],
+  })
 })
 
 test('a database is deleted only when its name was said', async () => {

@@ -62,7 +62,7 @@ describe.skipIf(chromiumHere() === null)('databases and roles in a browser', () 
     expect(await findBarriers(page)).toEqual([])
   })
 
-  test('memory and eviction are changed while the database serves, and what the server refuses is said beside them', async () => {
+  test('settings are changed while the database serves, and what the server refuses is said beside them', async () => {
     await visit(page, `${fairlead.url}/databases/orders`)
     await settings().getByText('64 MiB').waitFor()
     await page.getByLabel('Memory in MiB').fill('96')
@@ -73,6 +73,13 @@ describe.skipIf(chromiumHere() === null)('databases and roles in a browser', () 
     expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
       memory_size: 96 << 20,
       eviction_policy: 'allkeys-lru',
+    })
+    await page.getByLabel('Replicas').selectOption('One for each shard')
+    await settings().getByRole('button', { name: 'Change' }).click()
+    await settings().getByRole('definition').getByText('one for each shard').waitFor()
+    await until('it serves with a replica', async () => {
+      const { status, replication } = await fairlead.api.getDatabase({ params: { uid: 1 } })
+      return status === 'active' && replication
     })
     await page.getByLabel('Memory in MiB').fill('1000000000')
     await settings().getByRole('button', { name: 'Change' }).click()

@@ -27,7 +27,9 @@ const aofPolicies = ['appendfsync-every-sec', 'appendfsync-always'] as const
 const aofPolicyWords = {
   description: aofPolicies.map((policy) => `${policy}: ${persistenceWords[policy]}`).join('. '),
 }
+/** When an append-only file is on the disk: after each write, or within a second. */
 export const AofPolicy = Type.Enum([...aofPolicies], aofPolicyWords)
+/** When snapshots are written: after this time with at least this many writes. */
 export const SnapshotPolicy = Type.Array(
   closed({
     secs: Type.Integer({ minimum: 1, maximum: 604_800 }),

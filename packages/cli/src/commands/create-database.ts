@@ -9,25 +9,29 @@ import { waitForEnd } from './upgrades/follow-action.ts'
 
 type Request = Body<typeof createOperation>
 
-/** The options of `databases create`. Other fields of the API are set by `--set`. */
-export interface CreateOptions extends CommonOptions {
-  readonly memory: number
-  readonly engine?: string
+/** Options of settings that can change later, too. Other fields of the API are set by `--set`. */
+export interface SettingsOptions {
   readonly replication?: boolean
-  readonly shards?: number
-  readonly clusterProtocol?: boolean
   readonly persistence?: string
   readonly aofPolicy?: string
   readonly snapshot: readonly string[]
   readonly eviction?: string
+  readonly set: readonly string[]
+  /** Commander: `--no-wait` makes it false. */
+  readonly wait: boolean
+}
+
+/** The options of `databases create`. */
+export interface CreateOptions extends CommonOptions, SettingsOptions {
+  readonly memory: number
+  readonly engine?: string
+  readonly shards?: number
+  readonly clusterProtocol?: boolean
   readonly port?: number
   readonly tls?: boolean
   readonly module: readonly string[]
   readonly passwordFile?: string
   readonly passwordStdin?: boolean
-  readonly set: readonly string[]
-  /** Commander: `--no-wait` makes it false. */
-  readonly wait: boolean
 }
 
 /** Creates a database, and waits until it serves. */
@@ -66,24 +70,32 @@ function describeConnect({ name, engine, tls_mode, oss_cluster, endpoints }: Dat
 
 /** Returns the request. Throws CommandFault for a wrong form; the server validates values. */
 async function requestOf(name: string, options: CreateOptions): Promise<Request> {
-  const { engine, shards, clusterProtocol, aofPolicy, snapshot, eviction, port } = options
+  const { engine, shards, clusterProtocol, port } = options
   const password = await readGivenPassword(options)
   return {
     name,
     memory_size: options.memory,
     ...(engine !== undefined && { engine_version: engine }),
-    ...(options.replication !== undefined && { replication: options.replication }),
+    ...settingsIn(options),
     ...(shards !== undefined && { shards_count: shards, ...(shards > 1 && { sharding: true }) }),
     ...(clusterProtocol === true && { sharding: true, oss_cluster: true }),
-    ...(options.persistence !== undefined && { data_persistence: options.persistence }),
-    ...(aofPolicy !== undefined && { aof_policy: aofPolicy }),
-    ...(snapshot.length > 0 && { snapshot_policy: snapshot.map(readSnapshot) }),
-    ...(eviction !== undefined && { eviction_policy: eviction }),
     ...(port !== undefined && { port }),
     ...(options.tls === true && { tls_mode: 'enabled' }),
     ...(options.module.length > 0 && { module_list: options.module.map(readModule) }),
     ...(password !== undefined && { authentication_engine_pass: password }),
   } as Request
+}
+
+/** Settings as fields of the API; the server validates their values. */
+export function settingsIn(options: SettingsOptions): Readonly<Record<string, unknown>> {
+  const { replication, persistence, aofPolicy, snapshot, eviction } = options
+  return {
+    ...(replication !== undefined && { replication }),
+    ...(persistence !== undefined && { data_persistence: persistence }),
+    ...(aofPolicy !== undefined && { aof_policy: aofPolicy }),
+    ...(snapshot.length > 0 && { snapshot_policy: snapshot.map(readSnapshot) }),
+    ...(eviction !== undefined && { eviction_policy: eviction }),
+  }
 }
 
 /** "60:1000": after 60 seconds with at least 1000 writes. */

@@ -59,6 +59,7 @@ export const detailColumns: readonly Column<Database>[] = [
     name: 'on_record',
     value: ({ on_record, ...row }) => (buildOf(on_record) === buildOf(row) ? '' : buildOf(on_record)),
   },
+  { name: 'saves', value: rulesOf },
   { name: 'eviction', value: ({ eviction_policy }) => eviction_policy },
   { name: 'tls', value: ({ tls_mode }) => tls_mode },
   { name: 'cluster_protocol', value: ({ oss_cluster }) => oss_cluster },
@@ -80,6 +81,13 @@ function servingOf({ serving, ...named }: Database): string {
 /** "redis 7.0.15". */
 export function buildOf({ engine, engine_version }: Pick<Database, 'engine' | 'engine_version'>): string {
   return `${engine} ${engine_version}`
+}
+
+/** When data is saved: the policy of the append-only file, or "seconds:writes" of each snapshot. */
+function rulesOf({ data_persistence: kind, aof_policy, snapshot_policy }: Database): string {
+  if (kind === 'disabled') return ''
+  if (kind === 'aof') return aof_policy
+  return snapshot_policy.map(({ secs, writes }) => `${secs}:${writes}`).join(' ')
 }
 
 /** Describes the copies of the data, and what a power failure loses. */

@@ -6,26 +6,25 @@ import { isForPeople } from '../output/forms.ts'
 import { printOne } from '../output/print-answer.ts'
 import { showBytes } from '../output/show-quantity.ts'
 import type { Terminal } from '../output/terminal.ts'
-import { setFields } from './create-database.ts'
-import { detailColumns } from './describe-database.ts'
+import { type SettingsOptions, setFields, settingsIn } from './create-database.ts'
+import { describeCopies, detailColumns } from './describe-database.ts'
 import { findDatabase } from './find-database.ts'
 import { guardChange } from './guard-change.ts'
+import { waitForEnd } from './upgrades/follow-action.ts'
 
 /** The options of `databases update`. */
-export interface UpdateOptions extends CommonOptions {
+export interface UpdateOptions extends CommonOptions, SettingsOptions {
   readonly memory?: number
-  readonly eviction?: string
-  readonly set: readonly string[]
   readonly dryRun?: boolean
   readonly yes?: Yes
 }
 
-/** Changes memory and eviction of a database without a restart. With `dryRun`, only prints the result. */
+/** Changes a database while it serves, and waits for its action. With `dryRun`, only prints the result. */
 export async function updateDatabase(context: Context, word: string, options: UpdateOptions): Promise<void> {
-  const { memory, eviction, dryRun = false, yes } = options
+  const { memory, dryRun = false, yes } = options
   const body = {
     ...(memory !== undefined && { memory_size: memory }),
-    ...(eviction !== undefined && { eviction_policy: eviction }),
+    ...settingsIn(options),
     ...setFields(options.set),
   } as Body<typeof updateOperation> // the server validates all words
   if (Object.keys(body).length === 0)
@@ -38,13 +37,21 @@ export async function updateDatabase(context: Context, word: string, options: Up
       memory === undefined
         ? ''
         : ` Its memory is ${memory === 0 ? 'without a limit' : showBytes(memory)} from then on.`
-    await guardChange(context, link, { about: `Database ${name} is changed while it serves.${size}`, yes })
+    const about = `Database ${name} is changed while it serves.${size}${copiesAfter({ ...before, ...body })}`
+    await guardChange(context, link, { about, yes })
   }
-  const row = await link.api.updateDatabase({
+  const answer = await link.api.updateDatabase({
     params: { uid },
     body,
     query: dryRun ? { dry_run: 'true' } : {},
   })
+  const { action_uid: action } = answer
+  const isBegun = action !== undefined && action !== before.action_uid && !dryRun
+  if (isBegun && options.wait) {
+    const { outcome } = await waitForEnd(context, action, `the change of ${name} failed`)
+    if (outcome !== 'completed') throw new CommandFault('failed', `the change of ${name} was taken back`)
+  }
+  const row = isBegun && options.wait ? await link.api.getDatabase({ params: { uid } }) : answer
   const { form, columns } = context.answer
   if (dryRun && isForPeople(form) && columns === undefined) tellDifference(context.terminal, before, row)
   else
@@ -55,8 +62,12 @@ export async function updateDatabase(context: Context, word: string, options: Up
     )
 }
 
+function copiesAfter(wanted: Database): string {
+  return ` From then on: ${describeCopies(wanted)}.`
+}
+
 /** Columns of what an update changes. */
-const changing: readonly string[] = ['memory', 'eviction']
+const changing: readonly string[] = ['memory', 'eviction', 'groups', 'persistence', 'saves']
 
 function tellDifference(terminal: Terminal, before: Database, after: Database): void {
   const lines = detailColumns.flatMap(({ name, value, shown }) => {

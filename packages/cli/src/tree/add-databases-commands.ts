@@ -70,17 +70,8 @@ function addCreate(databases: Command, settings: Settings): void {
     (text) => readBytes('--memory', text),
   )
     .option('--engine <build>', 'like valkey-8.1 or 8.1.1; default: the newest')
-    .option('--replication', 'a replica for each primary (default)')
-    .option('--no-replication', 'no replica: while a process restarts, the database is away')
     .option('--shards <n>', 'primaries, each with a part of the keys', (text) => readWhole('--shards', text))
     .option('--cluster-protocol', 'clients speak the cluster protocol to the shards')
-    .option('--persistence <kind>', 'disabled, aof or snapshot; default: aof')
-    .option(
-      '--aof-policy <policy>',
-      'appendfsync-every-sec or appendfsync-always; default: appendfsync-every-sec',
-    )
-    .option('--snapshot <seconds:writes>', 'when a snapshot is written; may be repeated', collect, [])
-    .option('--eviction <policy>', 'eviction policy when full, like noeviction or allkeys-lru')
     .option('--port <n>', 'port of its endpoint; default: chosen', (text) => readWhole('--port', text))
     .option('--tls', 'clients speak TLS, and nothing else')
     .option('--module <name[@version][=args]>', 'a module of the catalogue; may be repeated', collect, [])
@@ -89,17 +80,33 @@ function addCreate(databases: Command, settings: Settings): void {
     .option('--set <field=json>', 'any field of POST /v1/bdbs; may be repeated', collect, [])
     .option('--no-wait', 'do not wait until it serves')
     .action(acting(settings, async () => (await import('../commands/create-database.ts')).createDatabase))
+  addSettings(create)
+}
+
+/** Adds options of settings that can change later. */
+function addSettings(command: Command): void {
+  command
+    .option('--replication', 'a replica for each primary (default of a new database)')
+    .option('--no-replication', 'no replica: while a process restarts, the database is away')
+    .option('--persistence <kind>', 'disabled, aof or snapshot; of a new database by default: aof')
+    .option(
+      '--aof-policy <policy>',
+      'appendfsync-every-sec or appendfsync-always; of a new database by default: appendfsync-every-sec',
+    )
+    .option('--snapshot <seconds:writes>', 'when a snapshot is written; may be repeated', collect, [])
+    .option('--eviction <policy>', 'eviction policy when full, like noeviction or allkeys-lru')
 }
 
 function addUpdate(databases: Command, settings: Settings): void {
-  addClientCommand(databases, 'update', 'change a database while it serves, without a restart')
+  const update = addClientCommand(databases, 'update', 'change a database while it serves, without a restart')
     .argument('<database>', WORD)
     .option('--memory <size>', 'for the data of all primaries together, like 1GiB; 0: no limit', (text) =>
       readBytes('--memory', text),
     )
-    .option('--eviction <policy>', 'eviction policy when full, like noeviction or allkeys-lru')
     .option('--set <field=json>', 'any field of PUT /v1/bdbs/{uid}; may be repeated', collect, [])
     .option('--dry-run', 'show the database as it would be, and change nothing')
     .option('--yes', 'do not ask')
+    .option('--no-wait', 'do not wait for the end of its action')
     .action(acting(settings, async () => (await import('../commands/update-database.ts')).updateDatabase))
+  addSettings(update)
 }

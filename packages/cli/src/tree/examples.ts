@@ -17,6 +17,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'databases update': [
     'databases update orders --memory 2GiB --dry-run',
     'databases update orders --eviction noeviction',
+    'databases update cache --replication --persistence aof',
   ],
   'databases upgrade': [
     'databases upgrade orders --dry-run',

@@ -28,8 +28,8 @@ test('the help of creation and upgrade names the safe defaults of the API', asyn
     databases?.commands
       .find((command) => command.name() === name)
       ?.options.find(({ long }) => long === option)?.description
-  expect(helpOf('create', '--persistence')).toContain(`default: ${safeDefaults.data_persistence}`)
-  expect(helpOf('create', '--aof-policy')).toContain(`default: ${safeDefaults.aof_policy}`)
+  expect(helpOf('create', '--persistence')).toContain(`by default: ${safeDefaults.data_persistence}`)
+  expect(helpOf('create', '--aof-policy')).toContain(`by default: ${safeDefaults.aof_policy}`)
   expect(helpOf('create', safeDefaults.replication ? '--replication' : '')).toContain('default')
   expect(helpOf('upgrade', '--rollback-window')).toContain('default: until-finalized')
 })

@@ -24,8 +24,13 @@ export function fieldsOf(way: Persistence): Partial<Kept> & Pick<Kept, 'data_per
 }
 
 /** The data on disk of a database, and the losses in a power failure. */
-export function persistenceOf({ data_persistence: kind, aof_policy: policy }: Kept): string {
-  return persistenceWords[kind === 'aof' ? policy : kind]
+export function persistenceOf(database: Kept): string {
+  return persistenceWords[wayOf(database)]
+}
+
+/** The choice that a database has. */
+export function wayOf({ data_persistence: kind, aof_policy: policy }: Kept): Persistence {
+  return kind === 'aof' ? policy : kind
 }
 
 /** The rules of snapshots; empty: none. */

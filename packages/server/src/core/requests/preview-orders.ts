@@ -110,7 +110,7 @@ function needsAnOrder({ asked, orders, status, waiting }: Action): boolean {
 
 function consequenceOf(action: Action, order: Order, scene: Pick<OrderInputs, 'at' | 'handovers'>): string {
   const { asked, orders } = action
-  if (action.kind === 'change') return consequenceOfChange(order)
+  if (action.kind === 'change') return consequencesOfChange[order] ?? ''
   const [old, target] = [asked.from === null ? 'the former build' : buildOf(asked.from), buildOf(asked)]
   switch (order) {
     case 'pause':
@@ -133,19 +133,12 @@ function consequenceOf(action: Action, order: Order, scene: Pick<OrderInputs, 'a
   }
 }
 
-function consequenceOfChange(order: Order): string {
-  switch (order) {
-    case 'pause':
-      return 'nothing new begins until a user resumes it; faults are still repaired'
-    case 'cancel':
-      return 'the database becomes again what it was before, while it serves'
-    case 'redo':
-      return 'it turns round: the change goes on'
-    case 'retry':
-      return 'what it waits for is tried again at once'
-    default:
-      return 'it goes on where it was paused'
-  }
+const consequencesOfChange: { readonly [Given in Order]?: string } = {
+  pause: 'nothing new begins until a user resumes it; faults are still repaired',
+  resume: 'it goes on where it was paused',
+  cancel: 'the database becomes what it was before, while it serves',
+  redo: 'it turns round: the change goes on',
+  retry: 'what it waits for is tried again at once',
 }
 
 function pausedWindow({ rollbackWindow }: Action['asked']['policy']): string {

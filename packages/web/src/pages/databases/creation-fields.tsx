@@ -41,8 +41,8 @@ export function CreationFields() {
       <Access />
       {may('view_cluster_modules') && <ModuleChoice />}
       <p className="muted">
-        Memory and eviction can be changed later, and the engine be upgraded, while clients use the database.
-        The rest stays as it is.
+        Memory, eviction, replicas and persistence can be changed later, and the engine be upgraded, while
+        clients use the database. The rest stays as it is.
       </p>
     </>
   )

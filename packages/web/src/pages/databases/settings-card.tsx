@@ -1,6 +1,7 @@
-import type { Database, operations, Sent } from '@fairlead/api'
+import type { Database } from '@fairlead/api'
 import { useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
+import { Link } from 'wouter'
 import { api } from '../../live/api.ts'
 import { keys } from '../../live/keys.ts'
 import { useIsStale } from '../../live/live-state.ts'
@@ -9,8 +10,9 @@ import { useOrder } from '../../live/use-order.ts'
 import { Card } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { SettingsList } from '../../parts/settings-list.tsx'
-import { persistenceOf, rulesOf } from '../../words/describe-persistence.ts'
-import { evictionIn, evictionNames, sayEviction } from '../../words/eviction.ts'
+import { changesIn, settingsOf } from '../../words/changes-in.ts'
+import { persistenceOf, persistences, rulesOf, wayOf } from '../../words/describe-persistence.ts'
+import { evictionNames, sayEviction } from '../../words/eviction.ts'
 import { bytes, count, fullTime } from '../../words/format.ts'
 
 const modes: Readonly<Record<Database['tls_mode'], string>> = {
@@ -18,7 +20,7 @@ const modes: Readonly<Record<Database['tls_mode'], string>> = {
   disabled: 'none: clients speak without it',
 }
 
-/** Settings of the database. Memory and eviction can change while it serves; the rest is fixed. */
+/** Settings of the database. Some can change while it serves; the rest is fixed. */
 export function SettingsCard({ database }: { readonly database: Database }) {
   const may = useMay()
   const {
@@ -43,7 +45,9 @@ export function SettingsCard({ database }: { readonly database: Database }) {
   return (
     <Card title="Settings">
       <SettingsList of={rows} />
-      {may('update_bdb', database.uid) && <Change key={`${memory} ${eviction}`} database={database} />}
+      {may('update_bdb', database.uid) && (
+        <Change key={JSON.stringify(settingsOf(database))} database={database} />
+      )}
     </Card>
   )
 }
@@ -57,13 +61,7 @@ function Change({ database }: { readonly database: Database }) {
   const { memory_size: memory, eviction_policy: eviction } = database
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    const mebibytes = Number(form.get('memory'))
-    const chosen = evictionIn(String(form.get('eviction')))
-    change.mutate({
-      ...(mebibytes !== memory / MIB && { memory_size: Math.round(mebibytes * MIB) }),
-      ...(chosen !== undefined && chosen !== eviction && { eviction_policy: chosen }),
-    })
+    change.mutate(changesIn(new FormData(event.currentTarget), database))
   }
   return (
     <form className="form form-line" onSubmit={submit} autoComplete="off">
@@ -81,21 +79,41 @@ function Change({ database }: { readonly database: Database }) {
           ))}
         </select>
       </label>
+      <label>
+        Replicas
+        <select name="replicas" defaultValue={database.replication ? '1' : '0'}>
+          <option value="1">One for each shard</option>
+          <option value="0">None</option>
+        </select>
+      </label>
+      <label>
+        Persistence
+        <select name="persistence" defaultValue={wayOf(database)}>
+          {persistences.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
       <button type="submit" className="button" disabled={isStale || change.isPending}>
         Change
       </button>
       {change.error !== null && <Problem error={change.error} />}
-      <span role="status">{change.isSuccess && 'Changed'}</span>
+      <span role="status">{change.data && <Changed database={change.data} />}</span>
     </form>
   )
 }
 
-type Changes = Sent<typeof operations.updateDatabase>['body']
+/** A change that starts or ends processes takes an action. */
+function Changed({ database: { action_uid: action } }: { readonly database: Database }) {
+  return action === undefined ? 'Changed' : <Link href={`/actions/${action}`}>It is being changed</Link>
+}
 
 function useChange(uid: number) {
   const client = useQueryClient()
   return useOrder({
-    mutationFn: (body: Changes) => api.updateDatabase({ params: { uid }, body }),
+    mutationFn: (body: ReturnType<typeof changesIn>) => api.updateDatabase({ params: { uid }, body }),
     onSettled: () => client.invalidateQueries({ queryKey: keys.database(uid) }),
   })
 }
