@@ -241,5 +241,9 @@ test('a database is deleted only when its name was said', async () => {
   })
   expect(await fairlead.api.listDatabases({})).toEqual([])
   const kinds = await line.run(['actions', 'list', '--columns', 'kind,phase'])
-  expect(kinds).toEqual({ code: 0, stdout: 'delete\tcompleted\ncreate\tcompleted\n', stderr: '' })
+  expect(kinds).toEqual({
+    code: 0,
+    stdout: 'delete\tcompleted\nchange\tcompleted\ncreate\tcompleted\n',
+    stderr: '',
+  })
 })

@@ -63,7 +63,7 @@ test('fields that cannot be changed are an obstacle each, and the message is one
   const body = { name: 'others', sharding: true }
   const answer = await fairlead.send('PUT', '/v1/bdbs/1', { auth, body })
   expect(answer.body).toMatchObject({
-    message: expect.stringMatching(/^name, sharding: cannot be changed; memory_size /),
+    message: expect.stringMatching(/^name, sharding: cannot be changed; memory_size, /),
     obstacles: [
       {
         error_code: 'field_not_available',
