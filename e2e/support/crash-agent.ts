@@ -53,6 +53,6 @@ async function tell(home: string, what: string): Promise<void> {
 
 if (import.meta.main) {
   const config = loadConfig(process.env)
-  await runAgent(config, process.env['PATH'] ?? '', (phase, name) => tell(config.home, `${phase} ${name}`))
+  await runAgent(config, process.env, (phase, name) => tell(config.home, `${phase} ${name}`))
   if (process.connected) process.disconnect()
 }

@@ -25,6 +25,7 @@ test('a module file that a node does not have is copied to it, once, and again w
       host: '127.0.0.1',
       memoryLimitBytes: null,
       builds: { list: () => Promise.resolve([]), find: () => Promise.resolve(undefined) },
+      fetchPlace: { folder: join(home, 'engines'), env: {} },
       proxyProgram: null,
       logger: pino({ level: 'silent' }),
     }),

@@ -10,6 +10,7 @@ import {
   findFreePort,
   type Input,
   listBuilds,
+  listFetches,
   type Operation,
   type Output,
   putLimits,
@@ -26,6 +27,7 @@ import {
   reportNode,
   reportShards,
   reportStatistics,
+  startFetch,
   tryBuild,
 } from '@fairlead/api'
 import {
@@ -100,6 +102,8 @@ export async function serveAgent(
   mount(endShardProcess, handlers.endShardProcess)
   mount(readBaseline, handlers.readBaseline)
   mount(listBuilds, handlers.listBuilds)
+  mount(startFetch, handlers.startFetch)
+  mount(listFetches, handlers.listFetches)
   mount(findFreePort, handlers.findFreePort)
   mount(tryBuild, handlers.tryBuild)
   mount(putModule, handlers.putModule)

@@ -4,6 +4,7 @@ import { type NodeFacts, type NodeReport, type ProxyState, Refusal } from '@fair
 import type { Logger } from 'pino'
 import { type AgentHandlers, serveAgent } from './agent-http.ts'
 import type { BuildsOfNode } from './builds/builds-of-node.ts'
+import { type Fetches, type FetchPlace, openFetches } from './builds/open-fetches.ts'
 import { openEngineWall } from './engine/engine-wall.ts'
 import { type ModuleFiles, openModuleFiles } from './folder/module-files.ts'
 import { type NodeMemory, readDiskFree, readMemory, readTicks } from './node/read-node.ts'
@@ -35,6 +36,8 @@ export interface AgentConfig {
   /** Memory for all shards together; null: all memory of the machine. */
   readonly memoryLimitBytes: number | null
   readonly builds: BuildsOfNode
+  /** Where builds are fetched to. */
+  readonly fetchPlace: FetchPlace
   readonly logger: Logger
   /** An unresponsive process that does nothing for this long is killed if no data are lost. Default 20 s. */
   readonly hungAfterMs?: number
@@ -109,6 +112,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const trials = stack.use(
     await openTrials({ home, builds, modules, wall, logger, takenPorts: () => shards.ports() }),
   )
+  const fetches = stack.use(openFetches(config.fetchPlace, logger))
   const tunnels = createTunnels(shards.target, () => life.look())
   const life = stack.use(watchOwnLife(config, tunnels))
   const fence = await openFence(home, logger, tunnels.cutBelow)
@@ -118,6 +122,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
     shards,
     modules,
     trials,
+    fetches,
     report,
     describe,
     life,
@@ -165,6 +170,7 @@ interface Answering {
   readonly shards: SupervisedShards
   readonly modules: ModuleFiles
   readonly trials: Trials
+  readonly fetches: Fetches
   readonly report: () => Promise<NodeReport>
   readonly describe: () => Promise<NodeFacts>
   readonly life: Pick<LifeWatch, 'life'>
@@ -175,7 +181,7 @@ interface Answering {
 
 function answerWith(
   { builds, host }: AgentConfig,
-  { shards, modules, trials, report, describe, life, changes, statistics, resources }: Answering,
+  { shards, modules, trials, fetches, report, describe, life, changes, statistics, resources }: Answering,
 ): AgentHandlers {
   return {
     reportNode: report,
@@ -215,6 +221,8 @@ function answerWith(
     endShardProcess: async ({ params, body }) => shards.end(params.id, body.startedAt),
     readBaseline: async ({ params }) => ({ settings: await shards.baseline(params.id) }),
     listBuilds: async () => [...(await builds.list())],
+    startFetch: async ({ body }) => fetches.start(body),
+    listFetches: async () => [...fetches.list()],
     async findFreePort({ body }) {
       // A shard that is not running keeps its port.
       const except = [...body.except, ...shards.ports()]

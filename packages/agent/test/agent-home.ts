@@ -64,6 +64,7 @@ export async function makeHome(): Promise<TestHome> {
         host: '127.0.0.1',
         memoryLimitBytes: null,
         builds,
+        fetchPlace: { folder: join(path, 'engines'), env: { PATH: process.env['PATH'] } },
         proxyProgram: null,
         logger,
         ...config,

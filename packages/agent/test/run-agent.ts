@@ -14,6 +14,7 @@ await createAgent({
   host: '127.0.0.1',
   memoryLimitBytes: null,
   builds,
+  fetchPlace: { folder: `${home}/engines`, env: {} },
   proxyProgram: JSON.parse(proxyProgram) as string[] | null,
   engineWall: wall !== 'no-wall',
   logger: pino({ level: 'silent' }),

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { FoundBuild } from '@fairlead/api'
+import { FETCHED_VERSION, type FoundBuild } from '@fairlead/api'
 import { knownHoles, runsForeignCode } from '@fairlead/engine'
 import { openAptRoot } from './apt-root.ts'
 import { FetchError } from './fetch-error.ts'
@@ -50,7 +50,7 @@ function checkRequest({ flavour, version }: FetchRequest): void {
       'bad_request',
       `unknown engine ${JSON.stringify(flavour)}: there are ${flavours.join(', ')}`,
     )
-  if (version !== undefined && !/^\d{1,4}(\.\d{1,4}){0,2}$/.test(version))
+  if (version !== undefined && !new RegExp(FETCHED_VERSION).test(version))
     throw new FetchError(
       'bad_request',
       `not a version: ${JSON.stringify(version)}; write it like 8.1 or 8.1.1`,

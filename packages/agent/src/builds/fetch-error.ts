@@ -1,17 +1,7 @@
-/**
- * Reason for a failed fetch. `bad_request`: unknown engine or version; `no_apt`: this machine has no apt or
- * no Debian archive; `suite_gone`: the archive does not have the suite (any more).
- */
-export type FetchFault =
-  | 'bad_request'
-  | 'no_apt'
-  | 'unreachable'
-  | 'unsigned'
-  | 'suite_gone'
-  | 'damaged'
-  | 'disk_full'
-  | 'does_not_start'
-  | 'failed'
+import type { fetchFaults } from '@fairlead/api'
+
+/** Reason for a failed fetch. */
+export type FetchFault = (typeof fetchFaults)[number]
 
 /** A build could not be fetched. The message is one line for the user that asked for the build. */
 export class FetchError extends Error {

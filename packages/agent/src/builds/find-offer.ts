@@ -105,7 +105,10 @@ function nothingOffered(
   const offered = versions.length === 0 ? 'nothing' : `${flavour} ${versions.join(', ')}`
   const unread = trouble ? `; not all suites could be read: ${trouble.message}` : ''
   const unasked = suites.filter(({ isUnstable }) => isUnstable && !alsoUnstable).map(({ name }) => name)
-  const more = unasked.length === 0 ? '' : `; ${unasked.join(' and ')} may have it: --unstable asks them`
+  const more =
+    unasked.length === 0
+      ? ''
+      : `; ${unasked.join(' and ')} are in development and may have it: they are asked only on request (--unstable)`
   return new FetchError('bad_request', `${wanted} is not offered; Debian offers ${offered}${unread}${more}`)
 }
 

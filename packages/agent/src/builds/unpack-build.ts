@@ -45,7 +45,8 @@ export async function unpackBuild(options: {
   await openToAll(to)
   const end = await start(join(to, 'bin', `${offer.flavour}-server`), ['--version'])
   checkAnswer(end, offer)
-  await writeFile(join(to, 'VERSION'), end.stdout, { mode: 0o644 })
+  await writeFile(join(to, 'VERSION'), end.stdout)
+  await chmod(join(to, 'VERSION'), 0o644)
 }
 
 /** Copies the programs to `<to>/exe` and returns their names. */

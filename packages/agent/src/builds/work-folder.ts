@@ -13,13 +13,15 @@ export interface WorkFolder extends AsyncDisposable {
  * leftovers of killed processes. Names begin with a dot: see createBuildFinder.
  */
 export async function makeWorkFolder(folder: string): Promise<WorkFolder> {
-  await mkdir(folder, { recursive: true })
+  const isNew = (await mkdir(folder, { recursive: true })) !== undefined
+  // Readable by others, whatever the umask, like the work folder: engines run builds as other users.
+  if (isNew) await chmod(folder, 0o755)
   await removeLeftovers(folder)
   const self = identifyProcess(process.pid)
   if (!self) throw new Error('this process is not in /proc')
   const path = join(folder, `${nameOf(self)}-${randomBytes(6).toString('hex')}`)
   await mkdir(path)
-  // Readable by others, whatever the umask: some helper programs of apt run as other users.
+  // Some helper programs of apt run as other users.
   await chmod(path, 0o755)
   return { path, [Symbol.asyncDispose]: () => remove(path) }
 }

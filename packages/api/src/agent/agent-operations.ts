@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { closed } from '../contract/closed.ts'
 import { socketOperation } from '../contract/operation.ts'
+import { listFetches, startFetch } from './build-fetches.ts'
 import { readLife } from './engine-tunnel.ts'
+import { FoundBuild } from './found-build.ts'
 import { reportStatistics } from './report-statistics.ts'
 import {
   Build,
@@ -20,20 +22,6 @@ import { awaitChanges, ProxyState, reportShards } from './watch-operations.ts'
  * agent realizes it and reports the actual state. Its Unix socket is open only to the owner of FAIRLEAD_HOME,
  * so it has no permissions.
  */
-
-/** A startable engine build; `source` is where its program was found. */
-export const FoundBuild = Type.Object({
-  flavour: Type.String(),
-  version: Type.String(),
-  source: Type.Enum(['path', 'folder']),
-  /** The server program on that node. */
-  program: Type.String(),
-  /** Version of its Debian-like package; absent if unknown. */
-  package: Type.Optional(Type.String()),
-  /** Suite of Debian from which it was fetched; absent if it was not. */
-  suite: Type.Optional(Type.String()),
-})
-export type FoundBuild = Static<typeof FoundBuild>
 
 const ofNode = {
   uid: Type.Integer(),
@@ -272,6 +260,8 @@ export const agentOperations = {
   endShardProcess,
   readBaseline,
   listBuilds,
+  startFetch,
+  listFetches,
   findFreePort,
   tryBuild,
   putModule,

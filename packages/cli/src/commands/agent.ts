@@ -12,7 +12,7 @@ const FIRST_HIGH_PORT = 1_024
 /** Runs this machine's agent until it is stopped; databases keep running. `onEffect`: for tests. */
 export async function runAgent(
   config: Config,
-  path: string,
+  env: NodeJS.ProcessEnv,
   onEffect?: AgentConfig['onEffect'],
 ): Promise<void> {
   const stopped = untilStopped()
@@ -25,7 +25,8 @@ export async function runAgent(
     nodeUid: 1,
     host: '127.0.0.1',
     memoryLimitBytes: config.nodeMemoryBytes ?? null,
-    builds: createBuildFinder({ path, folder: config.engines }),
+    builds: createBuildFinder({ path: env['PATH'] ?? '', folder: config.engines }),
+    fetchPlace: { folder: config.engines, env },
     primaryHungAfterMs: config.hungAfterSeconds * 1_000,
     proxyProgram: proxyProgram(config),
     proxyLowPorts: hasLowPorts(config),

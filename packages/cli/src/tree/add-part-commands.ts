@@ -35,9 +35,7 @@ export function addPartCommands(program: Command, settings: MachineSettings): vo
   program
     .command('agent')
     .description('run the agent of this machine alone')
-    .action(async () =>
-      (await import('../commands/agent.ts')).runAgent(await asOwner(settings), env['PATH'] ?? ''),
-    )
+    .action(async () => (await import('../commands/agent.ts')).runAgent(await asOwner(settings), env))
 }
 
 async function asOwner({ config }: MachineSettings): Promise<Config> {
