@@ -75,6 +75,8 @@ export const operationTable = {
   listNodeActions: 'GET /v1/nodes/:uid/actions',
   getAccess: 'GET /v1/access',
   listEngineVersions: 'GET /v1/engine_versions',
+  fetchEngineVersion: 'POST /v1/engine_versions/fetches body',
+  listEngineFetches: 'GET /v1/engine_versions/fetches',
   getCluster: 'GET /v1/cluster',
   updateCluster: 'PUT /v1/cluster body',
   getPolicy: 'GET /v1/cluster/policy',

@@ -157,7 +157,7 @@ export const errors = {
   too_many_requests: {
     status: 429,
     meaning:
-      'Too many password checks wait, too many wrong passwords came from here, or too many streams or requests are open; try again after Retry-After seconds',
+      'Too many password checks wait, too many wrong passwords came from here, or too many streams, requests or fetches of builds are open; try again after Retry-After seconds',
   },
   internal_error: { status: 500, meaning: 'A fault of ours; quote the id in the message' },
   bdb_unavailable_shard_unreachable: {

@@ -13,6 +13,7 @@ import { getCluster, getPolicy, updateCluster, updatePolicy } from './cluster-se
 import { getCredentials } from './credentials.ts'
 import { createDatabase, getDatabase, listDatabases } from './databases.ts'
 import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from './endpoints.ts'
+import { fetchEngineVersion, listEngineFetches } from './engine-fetches.ts'
 import { followEvents } from './events.ts'
 import { giveCommand } from './give-command.ts'
 import { getHandoverTrace } from './handover-trace.ts'
@@ -160,6 +161,8 @@ export const operations = {
   listNodeActions,
   getAccess,
   listEngineVersions,
+  fetchEngineVersion,
+  listEngineFetches,
   getCluster,
   updateCluster,
   getPolicy,

@@ -39,6 +39,7 @@ import { clusterRoutes } from '../routes/identity/cluster-routes.ts'
 import { rolesRoutes } from '../routes/identity/roles-routes.ts'
 import { sessionsRoutes } from '../routes/identity/sessions-routes.ts'
 import { passwordsRoutes, usersRoutes } from '../routes/identity/users-routes.ts'
+import { engineFetchesRoutes } from '../routes/nodes/engine-fetches-routes.ts'
 import { nodeStatusRoutes } from '../routes/nodes/node-status-routes.ts'
 import { nodesRoutes } from '../routes/nodes/nodes-routes.ts'
 import { metricsRoute, type Readers } from '../routes/observe/metrics-routes.ts'
@@ -86,6 +87,7 @@ export function serveApi(
   modulesRoutes(mount, reconciling.modules)
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
   nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion, reconciling.reach)
+  engineFetchesRoutes(mount, reconciling.nodes, identity.counter)
   nodeStatusRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
   healthRoutes(mount, { cluster: identity.cluster, nodes: reconciling.nodes, isStopping: () => isStopping })
   statisticsRoutes(mount, reconciling.statistics, reconciling.databases)

@@ -203,7 +203,7 @@ export const variables = {
   engines: variable({
     name: 'FAIRLEAD_ENGINES',
     about:
-      'Folder of unpacked engine builds (`<flavour>-<version>/bin/<flavour>-server`), searched in addition to PATH; `fairlead engines fetch` puts them here.',
+      'Folder of unpacked engine builds (`<flavour>-<version>/bin/<flavour>-server`), searched in addition to PATH; `fairlead engines fetch` and the console put them here.',
     otherwise: '`engines` in FAIRLEAD_HOME',
     read: (text) => (text === undefined ? undefined : resolve(text)),
   }),

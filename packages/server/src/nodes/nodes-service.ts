@@ -1,4 +1,12 @@
-import type { FoundBuild, NodeFacts, NodeReport, ShardReport } from '@fairlead/api'
+import {
+  type BuildFetch,
+  type FoundBuild,
+  type NodeFacts,
+  type NodeReport,
+  Refusal,
+  type ShardReport,
+  type WantedBuild,
+} from '@fairlead/api'
 import { type KnownHole, knownHoles, runsForeignCode } from '@fairlead/engine'
 import type { Settings } from '../core/identity/settings.ts'
 import { ENDPOINT_HOST } from '../core/state/endpoint-reach.ts'
@@ -6,7 +14,7 @@ import { agentAway } from './agent-away.ts'
 import { type AgentLink, AgentUnreachable, isDeclined } from './agent-link.ts'
 import { agentName } from './agent-name.ts'
 import { describeNode } from './describe-node.ts'
-import { reportShards } from './report-shards.ts'
+import { isUnknownTo, reportShards } from './report-shards.ts'
 
 /** A build with its known security holes. */
 export interface JudgedBuild extends FoundBuild {
@@ -40,6 +48,10 @@ export interface Nodes {
   builds(soon?: 'soon'): Promise<readonly JudgedBuild[]>
   /** Like `builds`; without an agent, the last ones that this server knows. */
   knownBuilds(): Promise<readonly JudgedBuild[]>
+  /** Begins to fetch a build, or returns the running fetch of it. Refuses: too_many_requests, unavailable. */
+  startFetch(wanted: WantedBuild): Promise<BuildFetch>
+  /** The running and last fetches of builds, the newest first. Throws Refusal unavailable. */
+  fetches(): Promise<readonly BuildFetch[]>
   /** Returns whether a port is free on the node for a new database. Throws Refusal unavailable. */
   isFree(port: number): Promise<boolean>
   /** Returns whether every agent answers. */
@@ -91,6 +103,8 @@ export function createNodes(
       if (builds !== null) last.builds = builds
       return judgeAll(last.builds)
     },
+    startFetch: (wanted) => orRefusal(agent.startFetch({ body: wanted })),
+    fetches: () => orRefusal(agent.listFetches({})),
     async isFree(port) {
       const range = { from: port, to: port, except: [], alsoFree: [] }
       const found = await orNull(agent.findFreePort({ body: range }))
@@ -123,6 +137,21 @@ async function whileItAnswers<T>(agent: AgentLink, ask: (signal: AbortSignal) =>
 function judge(build: FoundBuild, isAllowed: boolean): JudgedBuild {
   const holes = knownHoles(build)
   return { ...build, holes, refusedFor: isAllowed ? [] : holes.filter(runsForeignCode).map(({ id }) => id) }
+}
+
+/** Refuses in the words of the agent, or because it does not answer, or is too old to. */
+async function orRefusal<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (cause) {
+    if (cause instanceof AgentUnreachable) throw agentAway()
+    if (isUnknownTo(cause))
+      throw new Refusal('unavailable', 'the agent is older than the server and fetches no builds', {
+        wayOut: 'start it again',
+        cause,
+      })
+    throw isDeclined(cause) ? new Refusal(cause.code, cause.message, { cause }) : cause
+  }
 }
 
 async function orNull<T>(answer: Promise<T>): Promise<T | null> {

@@ -24,6 +24,7 @@ export const auditTypes = {
   tls_certificate_changed: 'INFO',
   module_uploaded: 'INFO',
   module_deleted: 'INFO',
+  engine_fetch_requested: 'INFO',
   /** Earlier versions moved records into files. */
   audit_sealed: 'INFO',
   audit_removed: 'INFO',

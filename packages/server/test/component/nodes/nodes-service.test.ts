@@ -1,3 +1,4 @@
+import { ApiError } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import { type AgentLink, AgentUnreachable } from '../../../src/nodes/agent-link.ts'
 import { createNodes } from '../../../src/nodes/nodes-service.ts'
@@ -64,4 +65,20 @@ test('a report that takes an hour is not waited for once the agent does not answ
   expect(await nodes.list()).toMatchObject([{ report: null }])
   expect(await nodes.reportsOf([1])).toBeNull()
   expect(await nodes.knownBuilds()).toEqual([])
+})
+
+test('a fetch is refused in the words of the agent, and when the agent is away or too old', async () => {
+  const startedBy = (cause: Error) => {
+    const startFetch = async () => {
+      throw cause
+    }
+    const nodes = createNodes({ startFetch } as unknown as AgentLink, settings)
+    return nodes.startFetch({ flavour: 'valkey', version: null, alsoUnstable: false })
+  }
+  const busy = new ApiError(429, 'too_many_requests', '2 builds are being fetched')
+  await expect(startedBy(busy)).rejects.toMatchObject({ code: 'too_many_requests', message: busy.message })
+  const away = new AgentUnreachable('no answer')
+  await expect(startedBy(away)).rejects.toMatchObject({ name: 'Refusal', code: 'unavailable' })
+  const older = new ApiError(404, 'not_found', 'there is no POST /agent/builds/fetches here')
+  await expect(startedBy(older)).rejects.toMatchObject({ code: 'unavailable', wayOut: 'start it again' })
 })
