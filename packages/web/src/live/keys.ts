@@ -12,6 +12,7 @@ export const keys = {
   trace: (uid: string, handover: number) => ['trace', uid, handover],
   nodes: ['nodes'],
   builds: ['builds'],
+  fetches: ['builds', 'fetches'],
   modules: ['modules'],
   logs: ['logs'],
   cluster: ['cluster'],

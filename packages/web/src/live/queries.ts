@@ -244,6 +244,18 @@ export function useBuilds(isAllowed = true) {
   return useQuery({ queryKey: keys.builds, queryFn: () => api.listEngineVersions({}), enabled: isAllowed })
 }
 
+const FETCHES_MS = 1_000
+
+/** The last fetches of builds, asked for often while one runs. */
+export function useFetches() {
+  return useQuery({
+    queryKey: keys.fetches,
+    queryFn: () => api.listEngineFetches({}),
+    refetchInterval: ({ state: { data = [] } }) =>
+      data.some(({ state }) => state === 'running') ? FETCHES_MS : false,
+  })
+}
+
 /** The catalogue of modules. */
 export function useModules() {
   return useQuery({ queryKey: keys.modules, queryFn: () => api.listModules({}) })

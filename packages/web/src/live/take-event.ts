@@ -11,6 +11,7 @@ const told = {
   user: keys.users,
   role: keys.roles,
   module: keys.modules,
+  engine: keys.builds,
   cluster: keys.cluster,
   policy: keys.cluster,
   certificate: keys.cluster,

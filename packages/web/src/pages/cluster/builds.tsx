@@ -9,6 +9,7 @@ import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
 import { harmOf } from '../../words/describe-target.ts'
 import { count } from '../../words/format.ts'
 import { nameIn } from '../../words/name-in.ts'
+import { FetchBuilds } from './fetch-builds.tsx'
 
 type Build = Output<typeof operations.listEngineVersions>[number]
 
@@ -38,9 +39,10 @@ const columns: readonly Column<BuildRow>[] = [
   },
 ]
 
-/** The engine builds that can be started here. */
+/** The engine builds that can be started here, and how others are fetched. */
 export function Builds() {
   const builds = useBuilds()
+  const mayFetch = useMay()('update_cluster')
   const { many, coming, nameOf, isPart } = useUses()
   return (
     <Page
@@ -50,29 +52,29 @@ export function Builds() {
       <Answer of={builds} height={200}>
         {(all) =>
           all.length === 0 ? (
-            <Empty title="There is no engine here">
-              Fetch one on the machine of Fairlead: <code>fairlead engines fetch valkey 8.1</code>
-            </Empty>
+            <Empty title="There is no engine here" />
           ) : (
-            <>
-              <Table
-                label="Engine builds"
-                columns={columns}
-                keyOf={({ build }) => nameOfRuns(build)}
-                rows={all.map((build) => ({
-                  build,
-                  many: many?.get(runsOf(build))?.length ?? 0,
-                  coming: coming?.get(runsOf(build)) ?? [],
-                  nameOf,
-                }))}
-              />
-              <p className="muted below-settings">
-                Others are fetched on the machine of Fairlead: <code>fairlead engines fetch valkey 9.1</code>
-              </p>
-            </>
+            <Table
+              label="Engine builds"
+              columns={columns}
+              keyOf={({ build }) => nameOfRuns(build)}
+              rows={all.map((build) => ({
+                build,
+                many: many?.get(runsOf(build))?.length ?? 0,
+                coming: coming?.get(runsOf(build)) ?? [],
+                nameOf,
+              }))}
+            />
           )
         }
       </Answer>
+      {mayFetch ? (
+        <FetchBuilds />
+      ) : (
+        <p className="muted below-settings">
+          Builds are fetched on the machine of Fairlead: <code>fairlead engines fetch valkey 8.1</code>
+        </p>
+      )}
     </Page>
   )
 }
