@@ -5,7 +5,7 @@ import { useIsStale } from '../../live/live-state.ts'
 import { useOrder } from '../../live/use-order.ts'
 import { Card, Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { creationOf } from '../../words/creation-of.ts'
+import { creationOf } from '../../words/database-forms.ts'
 import { CreationFields } from './creation-fields.tsx'
 
 /** The form for a new database, with settings that allow upgrades without interruption. */

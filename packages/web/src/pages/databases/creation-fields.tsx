@@ -2,7 +2,7 @@ import { type Output, type operations, persistenceWords, safeDefaults } from '@f
 import { type ReactNode, useState } from 'react'
 import { useMay } from '../../live/permissions.ts'
 import { useBuilds, useModules } from '../../live/queries.ts'
-import { sayReplicas } from '../../words/creation-of.ts'
+import { sayReplicas } from '../../words/database-forms.ts'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
 import { persistenceIn, persistences } from '../../words/describe-persistence.ts'
 import { sayHoles } from '../../words/describe-target.ts'

@@ -1,5 +1,6 @@
+import type { Database } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import { creationOf, sayReplicas } from './creation-of.ts'
+import { changesIn, creationOf, sayReplicas } from './database-forms.ts'
 
 function formOf(fields: Readonly<Record<string, string>>): FormData {
   const form = new FormData()
@@ -60,4 +61,24 @@ test('replicas are said with what they cost, and none with what can be lost', ()
   expect(sayReplicas('1', 256)).toContain('takes 256 MiB again')
   expect(sayReplicas('1', Number.NaN)).toContain('as much memory again')
   expect(sayReplicas('0', 256)).toContain('with what was on disk')
+})
+
+test('a form of settings changes only what is entered differently', () => {
+  const orders = {
+    memory_size: 256 << 20,
+    eviction_policy: 'noeviction',
+    replication: true,
+    data_persistence: 'aof',
+    aof_policy: 'appendfsync-every-sec',
+  } as Database
+  const entered = (fields: Readonly<Record<string, string>>) =>
+    changesIn(formOf({ ...least, memory: '256', eviction: 'noeviction', ...fields }), orders)
+  expect(entered({})).toEqual({})
+  expect(entered({ memory: '0.5' })).toEqual({ memory_size: 1 << 19 })
+  expect(entered({ replicas: '0', eviction: 'allkeys-lru' })).toEqual({
+    replication: false,
+    eviction_policy: 'allkeys-lru',
+  })
+  expect(entered({ persistence: 'appendfsync-always' })).toEqual({ aof_policy: 'appendfsync-always' })
+  expect(entered({ persistence: 'snapshot' })).toEqual({ data_persistence: 'snapshot' })
 })
