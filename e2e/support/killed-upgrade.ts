@@ -58,24 +58,43 @@ export async function startLoaded(fairlead: Fairlead, shape: Shape = {}): Promis
   return { fairlead, uid, groups, load, [Symbol.asyncDispose]: () => load[Symbol.asyncDispose]() }
 }
 
+/** Upgrades the database, or restarts it where it runs the target, with a kill: see actWithKill. */
+export async function upgradeWithKill(loaded: Loaded, kill: Kill, whileAway = 0): Promise<Action> {
+  const { fairlead, uid, groups } = loaded
+  const body = { engine_version: usualPair().to, force_restart: true }
+  const ask = () => fairlead.api.upgradeDatabase({ params: { uid }, body })
+  const action = await actWithKill(loaded, { kill, whileAway, ask })
+  const whole = [...Array(groups).fill('primary'), ...Array(groups).fill('replica')].join()
+  await until('one primary and one replica a group', async () => {
+    return (await rolesOf(fairlead, uid)).join() === whole
+  })
+  return action
+}
+
 /**
- * Upgrades the database, or restarts it where it runs the target, and kills one process on the way: server
- * and agent are started again, once `whileAway` writes were acknowledged without them. Answers the action
- * when it has ended, and writes go on in whole groups. Throws when that does not happen.
+ * Begins an action, and kills one process on the way: server and agent are started again, once `whileAway`
+ * writes were acknowledged without them. Answers the action when it has ended, and writes go on. Throws when
+ * that does not happen.
  */
-export async function upgradeWithKill(
-  { fairlead, uid, groups, load }: Loaded,
-  kill: Kill,
-  whileAway = 0,
+export async function actWithKill(
+  { fairlead, uid, load }: Loaded,
+  {
+    kill,
+    whileAway = 0,
+    ask,
+  }: {
+    readonly kill: Kill
+    readonly whileAway?: number
+    readonly ask: () => Promise<{ readonly action_uid?: string }>
+  },
 ): Promise<Action> {
   const { api, home } = fairlead
   await load.untilAcked(load.acked() + 100)
   armKill(home, kill)
   const part = kill.victim === 'server' || kill.victim === 'agent' ? fairlead[kill.victim] : undefined
   const ended = part?.ended
-  const body = { engine_version: usualPair().to, force_restart: true }
-  // The server may be killed before it has answered: the upgrade is on record then, too.
-  const asked = await api.upgradeDatabase({ params: { uid }, body }).catch(() => undefined)
+  // The server may be killed before it has answered: the action is on record then, too.
+  const asked = await ask().catch(() => undefined)
   await until(`${kill.victim} is killed ${kill.when}`, () => !isArmed(home))
   await ended
   await load.untilAcked(load.acked() + whileAway)
@@ -84,9 +103,5 @@ export async function upgradeWithKill(
     asked?.action_uid ?? (await api.getDatabase({ params: { uid } })).action_uid,
   )
   await load.untilAcked(load.acked() + 100)
-  const whole = [...Array(groups).fill('primary'), ...Array(groups).fill('replica')].join()
-  await until('one primary and one replica a group', async () => {
-    return (await rolesOf(fairlead, uid)).join() === whole
-  })
   return action
 }
