@@ -25,7 +25,7 @@ export function makeFixture(size: {
     memory_size: (64 + (n % 7)) << 20,
     data_persistence: 'aof',
     upgradable_to: { engine: 'valkey', engine_version: '9.1.2' },
-    endpoints: [{ addr: ['127.0.0.1'], port: 6_000 + n }],
+    endpoints: [{ dns_name: '127.0.0.1', addr: ['127.0.0.1'], port: 6_000 + n }],
   }))
   const actions = Array.from({ length: size.actions }, (_, n) => ({
     action_uid: `ended-${n}`,
