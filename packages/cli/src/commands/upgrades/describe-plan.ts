@@ -41,9 +41,10 @@ export function describePlan(
     ],
     ['copies', copiesOf(plan, discards)],
     ['way back', wayBackOf(plan)],
+    ['later', laterOf(plan)],
     ...plan.risks.map((risk) => ['risk', risk]),
     ['unproven', plan.unproven.join(' · ')],
-    ...plan.lanes.map(({ group, steps }) => [`group ${group}`, steps.map(stepOf).join(` ${arrow} `)]),
+    ...plan.lanes.map((lane) => [`group ${lane.group}`, stepsOf(lane).join(` ${arrow} `)]),
   ]
   const shown = lines.filter(([, text]) => text !== '' && text !== undefined)
   return `${name}   ${from} ${arrow} ${to}${modules}\n${shown.map(([title = '', text]) => `  ${title.padEnd(10)}  ${text}\n`).join('')}`
@@ -76,6 +77,19 @@ function wayBackOf({ way_back: { until, seconds, loss } }: UpgradePlan): string 
   return until === 'finalized'
     ? `until a user finalizes${how}`
     : `${showSeconds(seconds ?? 0)} after the last handover${how}`
+}
+
+/** After the end of the way back without loss. */
+function laterOf({ way_back: { afterwards } }: UpgradePlan): string {
+  return afterwards.possible ? `a way back: ${afterwards.why}` : `no way back: ${afterwards.why}`
+}
+
+/** Names the steps, and the wait while the way back is kept. */
+function stepsOf({ steps, way_back: { until } }: UpgradePlan['lanes'][number]): readonly string[] {
+  const names = steps.map(stepOf)
+  const last = steps.findLastIndex(({ op_name }) => op_name === 'hand-over')
+  if (last < 0 || (until !== 'time' && until !== 'finalized')) return names
+  return names.toSpliced(last + 1, 0, '(waits: the way back is kept)')
 }
 
 function stepOf({ op_name, shard }: UpgradePlan['lanes'][number]['steps'][number]): string {

@@ -9,7 +9,7 @@ const valkey = { engine: 'valkey', engine_version: '9.1.2' }
 const standby = { rollback_window: safeDefaults.rollback_window }
 const facts = {
   redundancy_min: 1,
-  way_back: { from: null, until: null, afterwards: null },
+  way_back: { from: null, until: null, afterwards: { possible: false, why: 'redis 7.0.15 cannot read it' } },
   handovers: 0,
   memory_needed: 1,
   memory_free: 2,
