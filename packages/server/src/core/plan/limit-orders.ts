@@ -32,6 +32,29 @@ export function isOverLimit(memory: EngineMemory, limits: Limits, isFollowed: bo
   return wanted !== memory.limitBytes && !orders.some(([setting]) => setting === 'maxmemory')
 }
 
+/** Measured with valkey 9.1, 60,000 keys of 1 kB: with 600 keys each 50 ms clients notice nothing. */
+const STEP_BYTES = 512 * 1024
+
+/** What an engine compares with its limit, in bytes. */
+export interface CountedMemory {
+  /** `maxmemory`; 0 is unlimited. */
+  readonly limitBytes: number
+  readonly countedBytes: number
+}
+
+/**
+ * Returns the next limit on the way down to `wanted`; undefined while the engine still evicts for the last
+ * one. An engine evicts for a part of each command, so all keys at once would slow every client for as long.
+ */
+export function nextLimitDown(
+  { limitBytes, countedBytes }: CountedMemory,
+  wanted: number,
+): number | undefined {
+  if (limitBytes !== 0 && countedBytes > limitBytes) return undefined
+  const from = limitBytes === 0 ? countedBytes : Math.min(limitBytes, countedBytes)
+  return Math.max(wanted, from - STEP_BYTES)
+}
+
 /** Compares limits; 0 is unlimited. */
 export function isAtLeast(limit: number, other: number): boolean {
   return limit === 0 || (other !== 0 && limit >= other)

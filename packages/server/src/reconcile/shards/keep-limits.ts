@@ -1,5 +1,12 @@
 import { type EffectRunner, type EngineConnection, EngineError, readInfo } from '@fairlead/engine'
-import { isAtLeast, isOverLimit, type LimitOrder, limitOrders } from '../../core/plan/limit-orders.ts'
+import {
+  type CountedMemory,
+  isAtLeast,
+  isOverLimit,
+  type LimitOrder,
+  limitOrders,
+  nextLimitDown,
+} from '../../core/plan/limit-orders.ts'
 import type { Database } from '../../core/state/database.ts'
 import { engineLimit, type Limits } from '../../core/state/engine-memory.ts'
 import {
@@ -10,7 +17,7 @@ import {
 } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { readEngineMemory } from '../look/read-engine-memory.ts'
-import type { EngineConnections, Log, NodeAgent } from '../turn/ports.ts'
+import type { EngineConnections, Log, NodeAgent, PassingTime } from '../turn/ports.ts'
 import { nextLimits } from '../turn/shard-spec.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
@@ -22,7 +29,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 export async function keepLimits(
   database: Database,
   { groups }: ObservedDatabase,
-  ports: NodeAgent<'putLimits'> & EngineConnections<'tryOn'> & EffectRunner & Log,
+  ports: NodeAgent<'putLimits'> & EngineConnections<'tryOn'> & EffectRunner & PassingTime & Log,
   memory: Pick<TurnMemory, 'again'>,
 ): Promise<void> {
   for (const group of groups)
@@ -53,13 +60,15 @@ async function sendLimits(
   shard: ObservedShard,
   database: Database,
   orders: readonly LimitOrder[],
-  ports: EngineConnections<'tryOn'> & EffectRunner & Log,
+  ports: EngineConnections<'tryOn'> & EffectRunner & PassingTime & Log,
 ): Promise<void> {
   const { id, address } = shard
   // The plan notices a dead engine; a busy one is asked again in the next turn.
   await ports.engines.tryOn(database, { id, ...address }, async (engine) => {
-    await obey(engine, orders, ports)
-    ports.log.info({ database: database.uid, shard: id, orders }, 'an engine has another limit')
+    // A replica evicts only with its primary.
+    const withinMs = shard.engine?.role === 'replica' ? 0 : LOWER_FOR_MS
+    const isWhole = await obey(engine, orders, ports, withinMs)
+    if (isWhole) ports.log.info({ database: database.uid, shard: id, orders }, 'an engine has another limit')
   })
 }
 
@@ -67,10 +76,10 @@ async function sendLimits(
 export async function setLimits(
   engine: EngineConnection,
   limits: Limits,
-  ports: EffectRunner & Log,
+  ports: EffectRunner & PassingTime & Log,
 ): Promise<void> {
   const memory = readEngineMemory(readInfo(await engine.info()))
-  await obey(engine, limitOrders(memory, limits, true), ports)
+  await obey(engine, limitOrders(memory, limits, true), ports, 0)
 }
 
 /** Raises the limit of an engine for a backlog that will grow. */
@@ -86,16 +95,57 @@ export async function makeRoom(
   await effect('set-limit', () => engine.call('CONFIG', 'SET', 'maxmemory', wanted))
 }
 
+/** Returns false if a limit is not reached yet: it goes down in steps, for a part of each turn. */
 async function obey(
   engine: EngineConnection,
   orders: readonly LimitOrder[],
-  { effect, log }: EffectRunner & Log,
-): Promise<void> {
+  { effect, time, log }: EffectRunner & PassingTime & Log,
+  withinMs: number,
+): Promise<boolean> {
+  const set = (setting: string, value: string) =>
+    effect('set-limit', () => engine.call('CONFIG', 'SET', setting, value))
   try {
     for (const [setting, value] of orders)
-      await effect('set-limit', () => engine.call('CONFIG', 'SET', setting, value))
+      if (setting !== 'maxmemory') await set(setting, value)
+      else if (!(await lower(engine, Number(value), { set, time, withinMs }))) return false
   } catch (cause) {
     if (!(cause instanceof EngineError)) throw cause
     log.warn({ err: cause, port: engine.address.port }, 'an engine does not take its limit')
   }
+  return true
+}
+
+interface Lowering extends PassingTime {
+  readonly set: (setting: 'maxmemory', value: string) => Promise<unknown>
+  /** Ms in which steps are made; 0: one. */
+  readonly withinMs: number
+}
+
+/** Other work of a turn waits for this long at most. */
+const LOWER_FOR_MS = 500
+const STEP_EVERY_MS = 50
+
+/** Sets a limit; returns whether it is reached. One below what is used is approached in steps. */
+async function lower(
+  engine: EngineConnection,
+  wanted: number,
+  { set, time, withinMs }: Lowering,
+): Promise<boolean> {
+  const until = time.elapsed() + withinMs
+  for (;;) {
+    const counted = await readCounted(engine)
+    const isDown = wanted !== 0 && (counted.limitBytes === 0 || wanted < counted.limitBytes)
+    const next = isDown ? nextLimitDown(counted, wanted) : wanted
+    if (next !== undefined) await set('maxmemory', String(next))
+    if (next === wanted) return true
+    if (time.elapsed() >= until) return false
+    await time.pause(STEP_EVERY_MS)
+  }
+}
+
+async function readCounted(engine: EngineConnection): Promise<CountedMemory> {
+  const fields = readInfo(await engine.info('memory'))
+  const numberIn = (name: string) => Number(fields[name] ?? 0)
+  const countedBytes = numberIn('used_memory') - numberIn('mem_not_counted_for_evict')
+  return { limitBytes: numberIn('maxmemory'), countedBytes }
 }

@@ -27,7 +27,7 @@ test.each(builds)(
     // All settings are as wanted: no engine gets a command any more.
     await raiseBacklog(engine.admin, limits, { effect, time: realTime }, new AbortController().signal)
     const log = { warn: () => undefined } as never
-    await setLimits(engine.admin, limits, { effect, log })
+    await setLimits(engine.admin, limits, { effect, log, time: realTime })
     expect(told.length).toBe(2)
   },
 )
