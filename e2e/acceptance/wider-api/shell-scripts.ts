@@ -166,7 +166,7 @@ export const shellScripts: readonly Replay[] = [
     reads: error('db_not_exist'),
   },
   { sends: ['DELETE', '/v1/bdbs/99'], status: 404, reads: error('db_not_exist') },
-  { sends: ['GET', '/v1/license'], reads: { expired: false, expiration_date: null, shards_limit: null } },
+  { sends: ['GET', '/v1/license'], reads: { expired: false, shards_limit: 1_000_000 } },
   {
     sends: ['GET', '/v1/jsonschema?object=bdb'],
     reads: { type: 'object', properties: { uid: { type: 'integer' }, memory_size: { type: 'integer' } } },

@@ -36,6 +36,7 @@ import { upgradesRoutes } from '../routes/fleet/upgrades-routes.ts'
 import { healthRoutes } from '../routes/health-routes.ts'
 import { auditRoutes } from '../routes/identity/audit-routes.ts'
 import { clusterRoutes } from '../routes/identity/cluster-routes.ts'
+import { openRoutes } from '../routes/identity/open-routes.ts'
 import { rolesRoutes } from '../routes/identity/roles-routes.ts'
 import { sessionsRoutes } from '../routes/identity/sessions-routes.ts'
 import { passwordsRoutes, usersRoutes } from '../routes/identity/users-routes.ts'
@@ -86,6 +87,7 @@ export function serveApi(
   tlsRoutes(mount, reconciling.tls, reconciling.nudgeAll)
   modulesRoutes(mount, reconciling.modules)
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
+  openRoutes(mount, identity.cluster, reconciling.databases)
   nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion, reconciling.reach)
   engineFetchesRoutes(mount, reconciling.nodes, identity.counter)
   nodeStatusRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)

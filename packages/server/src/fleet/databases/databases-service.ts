@@ -75,6 +75,7 @@ export interface Databases {
   shardsOf(uids: readonly number[]): Promise<readonly number[]>
   /** Ids of all primaries. */
   primaries(): Promise<readonly number[]>
+  countShards: ShardsStore['count']
   /** Databases of these shards, and whether they have an endpoint. */
   placesOf: ShardsStore['placesOf']
   /** Throws Refusal db_not_exist. */
@@ -127,6 +128,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
     list: (query) => listViews(query, databases, views),
     shardsOf: shards.idsOf,
     primaries: shards.primaries,
+    countShards: shards.count,
     placesOf: shards.placesOf,
     get,
 

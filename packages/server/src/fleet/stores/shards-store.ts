@@ -23,6 +23,8 @@ export function shardsStore(db: Db) {
     ...readShards(db),
     /** Bytes reserved for shards without their data yet, over all databases. */
     reservedBytes: () => sumReserved(db),
+    /** Number of all shards. */
+    count: () => count(db),
     /** Databases of these shards, each once. Ignores unknown shards. */
     databasesOf: (ids: readonly number[]) => databasesOf(db, ids),
     /** Throws if the port is taken on that node (unique constraint). */
@@ -163,6 +165,11 @@ async function sumReserved(db: Db): Promise<number> {
   const isReserved = sql<SqlBool>`reserved_bytes > 0`
   const row = await db.selectFrom('shards').select(sum).where(isReserved).executeTakeFirst()
   return Number(row?.bytes ?? 0)
+}
+
+async function count(db: Db): Promise<number> {
+  const shards = db.selectFrom('shards').select((eb) => eb.fn.countAll().as('shards'))
+  return Number((await shards.executeTakeFirstOrThrow()).shards)
 }
 
 async function databasesOf(db: Db, ids: readonly number[]): Promise<readonly number[]> {

@@ -6,10 +6,8 @@ import {
   getBootstrap,
   getCluster,
   getJsonSchema,
-  getLicense,
   getPolicy,
   jsonSchemas,
-  listCrdbs,
   type Output,
   Refusal,
   updateCluster,
@@ -66,13 +64,6 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
     }
   })
 
-  mount(getLicense, async () => {
-    const { name, createdAt } = await cluster.settings()
-    const open = { license: 'Apache-2.0', expired: false, expiration_date: null, shards_limit: null } as const
-    const since = (createdAt ?? '').replace(/\.\d+Z$/, 'Z')
-    return { ...open, activation_date: since, features: [], owner: '', cluster_name: name }
-  })
-  mount(listCrdbs, async () => [])
   mount(getJsonSchema, async ({ query: { object } }) => {
     if (object === undefined) return jsonSchemas
     if (Object.hasOwn(jsonSchemas, object)) return jsonSchemas[object]

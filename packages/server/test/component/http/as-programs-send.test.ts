@@ -126,10 +126,19 @@ test('requests that programs send before others are answered, also without an ag
   expect((await get('/v1/shards')).body).toEqual([])
   expect(await get('/v1/shards/1')).toMatchObject({ status: 404, body: { error_code: 'shard_not_exist' } })
   expect((await get('/v1/crdbs')).body).toEqual([])
-  const { body: license } = await get('/v1/license')
-  expect(license).toMatchObject({ expired: false, expiration_date: null, shards_limit: null })
   const local = await get('/v1/local/bdbs/1/endpoint/availability')
   expect(local).toMatchObject({ status: 404, body: { error_code: 'db_not_exist' } })
+})
+
+test('a license never ends and has no limit, in values that programs compute with', async () => {
+  const { body } = await fairlead.send('GET', '/v1/license', { auth })
+  expect(body).toMatchObject({ expired: false, key: '', ram_shards_in_use: 0, flash_shards_in_use: 0 })
+  const yearsLeft = (Date.parse(String(body['expiration_date'])) - Date.now()) / (365 * 86_400_000)
+  // Times in nanoseconds of 64 bits end in 2262.
+  expect(yearsLeft).toBeGreaterThan(100)
+  expect(Date.parse(String(body['expiration_date']))).toBeLessThan(Date.parse('2262-01-01'))
+  expect(body['shards_limit']).toBe(body['ram_shards_limit'])
+  expect(body['shards_limit']).toBeGreaterThan(65_535)
 })
 
 test('two slashes count as one', async () => {
