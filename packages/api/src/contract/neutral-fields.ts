@@ -190,7 +190,7 @@ export const neutralClusterFields: readonly NeutralField[] = (
     ['policy.rack_aware', [false], oneNode],
     ['policy', [{}], 'PUT /v1/cluster and PUT /v1/cluster/policy change the policies'],
     ['license', [''], 'Fairlead is open and needs none'],
-    ['dns_suffixes', [[]], 'databases are reached by the address of their node'],
+    ['dns_suffixes', [[]], 'FAIRLEAD_ENDPOINT_SUFFIX gives endpoints their names'],
     ['flash_enabled', [false], noFlash],
     ['cluster_policies', [{}], 'PUT /v1/cluster and PUT /v1/cluster/policy change the policies'],
   ] as const satisfies readonly Row[]

@@ -51,11 +51,13 @@ export function readFurtherAddresses(text: string | undefined, fault: Fault): re
   )
 }
 
-/** The end of names, without a dot before it; null: none. */
+/** The end of names, without a dot before it; null: none. No client of TLS accepts `*.localhost`. */
 export function readSuffix(text: string | undefined, fault: Fault): string | null {
   if (text === undefined) return null
   const suffix = text.toLowerCase()
-  return isHostName(suffix) ? suffix : fault('must be a name without a dot before it, as in db.example.net')
+  return isHostName(suffix) && suffix.includes('.')
+    ? suffix
+    : fault('must be a name of two words or more, without a dot before it, as in db.example.net')
 }
 
 /** A loopback address, since plain HTTP must not leave the machine. */

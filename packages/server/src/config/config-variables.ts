@@ -82,7 +82,7 @@ export const variables = {
   endpointSuffix: variable({
     name: 'FAIRLEAD_ENDPOINT_SUFFIX',
     about:
-      'Name below which endpoints have names for clients of other machines: `db.example.net` names them `redis-PORT.db.example.net`. Your DNS has to answer `*.db.example.net` with the addresses above. The certificate of endpoints proves all these names.',
+      'Name below which each endpoint has a name of its own: `db.example.net` names them `redis-PORT.db.example.net`. Your DNS has to answer `*.db.example.net` with the addresses above, or with 127.0.0.1 if there are none: see docs/operate/other-machines.md. The certificate of endpoints proves all these names.',
     otherwise: 'none: endpoints have addresses only',
     read: (text, fault) => readSuffix(text, fault),
   }),

@@ -45,7 +45,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const entries = Object.entries(variables).map(([name, variable]) => [name, read(variable)])
   const values = Object.fromEntries(entries) as Values // typed by variable, if without fault
   const traces = readOtel(env, (name, sentence) => void faults.push(`${name} ${sentence}`))
-  faults.push(...samePorts(values), ...uselessSuffix(values), ...unknownVariables(env))
+  faults.push(...samePorts(values), ...unknownVariables(env))
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze({ ...values, engines: values.engines ?? join(values.home, 'engines'), traces })
 }
@@ -73,11 +73,6 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
   return Object.keys(env)
     .filter((name) => name.startsWith('FAIRLEAD_') && !known.includes(name))
     .map((name) => `${name} is not a variable of Fairlead; there are ${known.join(', ')}`)
-}
-
-function uselessSuffix({ endpointAddresses, endpointSuffix }: Values): string[] {
-  if (endpointSuffix == null || endpointAddresses?.length !== 0) return []
-  return ['FAIRLEAD_ENDPOINT_SUFFIX is for clients of other machines: set FAIRLEAD_ENDPOINT_ADDRESS, too']
 }
 
 /** A sentence for each port that two variables name at conflicting addresses. `0` means any port, or none. */

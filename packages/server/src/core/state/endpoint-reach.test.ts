@@ -11,7 +11,7 @@ const reach = (wanted: readonly string[], suffix: string | null = null) => reach
 
 test('without an address, or with one of loopback, clients of this machine only find an endpoint', () => {
   expect(reach([])).toEqual(onlyLoopback)
-  expect(reach(['127.0.0.2', '::1'], 'db.example.net')).toEqual(onlyLoopback)
+  expect(reach(['127.0.0.2', '::1'])).toEqual(onlyLoopback)
   const local = { name: '127.0.0.1', addresses: ['127.0.0.1'], isExternal: false }
   expect(placesOf(onlyLoopback, 10_001)).toEqual([local])
   expect(endpointHosts(onlyLoopback)).toEqual(['127.0.0.1', 'localhost', '::1'])
@@ -34,6 +34,14 @@ test('the place for other machines comes first, has a name below the suffix, and
   expect(endpointHosts(named)).toEqual(
     expect.arrayContaining(['10.1.2.3', 'fd00::2', '*.db.example.net', 'db.example.net']),
   )
+})
+
+test('with a suffix each endpoint has a name of its own, for clients of this machine too', () => {
+  const named = reach([], 'fairlead.localhost')
+  const local = { addresses: ['127.0.0.1'], isExternal: false }
+  expect(placesOf(named, 10_001)).toEqual([{ name: 'redis-10001.fairlead.localhost', ...local }])
+  expect(placesOf(named, 10_002)).toEqual([{ name: 'redis-10002.fairlead.localhost', ...local }])
+  expect(endpointHosts(named)).toContain('*.fairlead.localhost')
 })
 
 test('an address that this machine does not have is missing, and stays the one that clients will use', () => {

@@ -6,9 +6,9 @@ export function endpointName(databaseUid: number): string {
 /** The address that every endpoint has, while there is only one node: our own checks use it. */
 export const ENDPOINT_HOST = '127.0.0.1'
 
-/** Addresses and names at which clients of other machines reach endpoints. */
+/** Addresses and names at which clients reach endpoints. */
 export interface EndpointReach {
-  /** Addresses of this machine. Empty: only clients of this machine reach endpoints. */
+  /** Addresses for other machines. Empty: only clients of this machine reach endpoints. */
   readonly addresses: readonly string[]
   /** End of the names of endpoints; null: they have addresses only. */
   readonly suffix: string | null
@@ -40,7 +40,7 @@ export function reachOf(
   const missing = wanted.filter(
     (address) => !isEvery(address) && !isLoopback(address) && !own.some((one) => one.address === address),
   )
-  return { addresses, suffix: addresses.length === 0 ? null : suffix, missing }
+  return { addresses, suffix, missing }
 }
 
 function isEvery(address: string): boolean {
@@ -66,10 +66,10 @@ export interface EndpointPlace {
 
 /** Returns the places of the endpoint with this port: first for other machines, if there is one. */
 export function placesOf({ addresses, suffix }: EndpointReach, port: number): readonly EndpointPlace[] {
+  // The form of the names that programs of the wider API know.
+  const own = suffix === null ? undefined : `redis-${port}.${suffix}`
   const local = { name: ENDPOINT_HOST, addresses: [ENDPOINT_HOST], isExternal: false }
   const [first] = addresses
-  if (first === undefined) return [local]
-  // The form of the names that programs of the wider API know.
-  const name = suffix === null ? first : `redis-${port}.${suffix}`
-  return [{ name, addresses, isExternal: true }, local]
+  if (first === undefined) return [{ ...local, name: own ?? local.name }]
+  return [{ name: own ?? first, addresses, isExternal: true }, local]
 }

@@ -307,6 +307,8 @@ test('the certificate of endpoints follows their addresses and their suffix at t
     expect(after.checkHost(name), name).toBeDefined()
   expect(after.checkHost('a.b.db.example.net')).toBeUndefined()
   expect((await shown()).fingerprint256).toBe(after.fingerprint256)
+  reach = { addresses: [], suffix: 'fairlead.localhost', missing: [] }
+  expect((await shown()).checkHost('redis-10001.fairlead.localhost')).toBeDefined()
 })
 
 test('a certificate whose key no client of TLS knows is refused, for endpoints and for the API', async () => {
