@@ -104,6 +104,10 @@ export const monitors: readonly Replay[] = [
   { sends: ['GET', '/v1/bdbs/{db}/endpoint/stats'], reads: { state: 'serving', commands: positive } },
   { sends: ['GET', '/v1/bdbs/{db}/endpoint/clients'], reads: { clients: expect.any(Array) } },
   { sends: ['GET', '/v1/bdbs/{db}/availability'], reads: {} },
+  {
+    sends: ['GET', '/v1/bdbs/{db}/availability?extend_check=lag&availability_lag_tolerance_ms=5000'],
+    reads: {},
+  },
   { sends: ['GET', '/v1/actions?status=active'], reads: {} },
   { sends: ['DELETE', '/v1/bdbs/{db}'], reads: {} },
 ]

@@ -160,6 +160,14 @@ export const errors = {
       'Too many password checks wait, too many wrong passwords came from here, or too many streams, requests or fetches of builds are open; try again after Retry-After seconds',
   },
   internal_error: { status: 500, meaning: 'A fault of ours; quote the id in the message' },
+  bdb_unavailable: {
+    status: 503,
+    meaning: 'With extend_check=lag: a replica of the database is not linked, or lags',
+  },
+  bdb_endpoint_unavailable: {
+    status: 503,
+    meaning: 'With extend_check=lag: a replica behind the endpoint of this node is not linked, or lags',
+  },
   bdb_unavailable_shard_unreachable: {
     status: 503,
     meaning: 'No engine answers behind the address of the database',

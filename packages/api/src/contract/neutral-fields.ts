@@ -209,6 +209,7 @@ export const neutralSettings: readonly NeutralField[] = (
     ['email_from', [''], noMail],
     ['smtp_host', [''], noMail],
     ['bigstore_driver', [''], noFlash],
+    ['availability_lag_tolerance_ms', [100], 'a request has its own availability_lag_tolerance_ms'],
   ] as const satisfies readonly Row[]
 ).map(toField)
 

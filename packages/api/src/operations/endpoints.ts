@@ -5,7 +5,23 @@ import { DatabaseUid } from './databases.ts'
 
 const OfDatabase = Type.Object({ uid: DatabaseUid })
 
-/** GET /v1/bdbs/:uid/availability: `available`, or a refusal for either the port or the shard behind it. */
+/** In ms, where a request names no other tolerance: the default of the wider API. */
+export const DEFAULT_LAG_TOLERANCE_MS = 100
+
+const Extended = closed({
+  extend_check: Type.Optional(
+    Type.Literal('lag', { description: 'Do the replicas of each group follow its primary, too?' }),
+  ),
+  availability_lag_tolerance_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 3_600_000,
+      description: `With extend_check; default: ${DEFAULT_LAG_TOLERANCE_MS}. Waits so long, 5 s at most, until the replicas have what the primary had at the beginning`,
+    }),
+  ),
+})
+
+/** GET /v1/bdbs/:uid/availability: `available`, or a refusal for its port, the shard there or replicas. */
 export const getAvailability = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/availability',
@@ -13,8 +29,15 @@ export const getAvailability = operation({
     'Can clients use the database now? Asked as a client would: a connection to its endpoint, and a PING',
   permission: 'view_bdb_info',
   params: OfDatabase,
+  query: Extended,
   ok: Type.Object({ available: Type.Literal(true) }),
-  errors: ['db_not_exist', 'bdb_unavailable_shard_unreachable', 'bdb_unavailable_port_unbound'],
+  errors: [
+    'invalid_request',
+    'db_not_exist',
+    'bdb_unavailable_shard_unreachable',
+    'bdb_unavailable_port_unbound',
+    'bdb_unavailable',
+  ],
 })
 
 /** GET /v1/local/bdbs/:uid/endpoint/availability: the same, for load balancers that ask each node. */
@@ -24,8 +47,15 @@ export const getLocalAvailability = operation({
   summary: 'Can clients use the database through the endpoint of this node now?',
   permission: 'view_bdb_info',
   params: OfDatabase,
+  query: Extended,
   ok: Type.Object({ available: Type.Literal(true) }),
-  errors: ['db_not_exist', 'bdb_unavailable_shard_unreachable', 'bdb_unavailable_port_unbound'],
+  errors: [
+    'invalid_request',
+    'db_not_exist',
+    'bdb_unavailable_shard_unreachable',
+    'bdb_unavailable_port_unbound',
+    'bdb_endpoint_unavailable',
+  ],
 })
 
 /** State and counters of an endpoint since its process started. */

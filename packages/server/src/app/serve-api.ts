@@ -26,6 +26,7 @@ import { countAnswers } from '../observe/metrics/count-answers.ts'
 import { openScrapeToken } from '../observe/metrics/scrape-token.ts'
 import { traceRequests } from '../observe/traces/trace-requests.ts'
 import { askAsClient } from '../reconcile/look/ask-as-client.ts'
+import { realTime } from '../reconcile/turn/time.ts'
 import { answerWithPage, consoleRoutes } from '../routes/console-routes.ts'
 import { actionsRoutes } from '../routes/fleet/actions-routes.ts'
 import { databasesRoutes } from '../routes/fleet/databases-routes.ts'
@@ -147,7 +148,7 @@ function mountDatabases(
   eventsRoutes(mount, events, databases)
   const hints = createUpgradeHints({ nodes, modules, now })
   shardsRoutes(mount, createShards({ store, databases, nodes, look }))
-  const endpoints = createEndpoints({ databases, proxy, agent, tls, probeAsClient })
+  const endpoints = createEndpoints({ databases, proxy, agent, tls, probeAsClient, look, time: realTime })
   endpointsRoutes(mount, endpoints, createCommands({ databases, tls, counter, askAsClient }))
   databasesRoutes(mount, {
     databases,

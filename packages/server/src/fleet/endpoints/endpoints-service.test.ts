@@ -1,5 +1,6 @@
 import { ApiError, type ClientList } from '@fairlead/api'
 import { expect, test } from 'vitest'
+import { groupOf } from '../../../test/simulation/group.ts'
 import type { AgentLink } from '../../nodes/agent-link.ts'
 import { type ProxyLink, ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { DatabaseView } from '../databases/databases-service.ts'
@@ -24,6 +25,8 @@ function endpointsWith(
     agent,
     tls: { current: () => Promise.reject(new Error('must not be asked for certificates')) },
     probeAsClient: () => Promise.reject(new Error('must not connect')),
+    look: () => Promise.reject(new Error('must not look')),
+    time: { elapsed: () => 0, pause: async () => undefined },
   })
 }
 
@@ -64,4 +67,50 @@ test('the statistics of an endpoint say why the former proxy died', async () => 
     'the previous proxy process died at 2026-11-22T00:00:00.000Z: was stuck in one piece of work, and was killed: main takes …',
   )
   expect((await endpointsWith(1, nobody).stats(7)).why).toBe('')
+})
+
+/** Endpoints of a database with a replica that has `offsets` of it at each look, of what its primary has. */
+function lagging(offsets: readonly number[], written: readonly number[]) {
+  let [looks, now] = [0, 0]
+  const look = async () => {
+    const group = groupOf(1)
+    const at = (all: readonly number[]) => all[Math.min(looks, all.length - 1)] ?? 0
+    const shards = group.shards.map((shard, n) => ({
+      ...shard,
+      engine: shard.engine && { ...shard.engine, offset: at(n === 0 ? written : offsets) },
+    }))
+    looks += 1
+    return { groups: [{ ...group, shards }] }
+  }
+  const never = () => Promise.reject(new Error('must not be asked'))
+  const endpoints = createEndpoints({
+    databases: { get: async () => ({ database: { uid: 7, replicas: 1 } }) as DatabaseView },
+    proxy: {} as ProxyLink,
+    agent: {} as AgentLink,
+    tls: { current: never },
+    probeAsClient: never,
+    look,
+    time: {
+      elapsed: () => now,
+      pause: async (ms) => {
+        now += ms
+      },
+    },
+  })
+  return { lag: (toleranceMs: number) => endpoints.lag(7, toleranceMs), waited: () => now }
+}
+
+test('a replica has the tolerance to get what was written before the question, and no write after it', async () => {
+  const soon = lagging([0, 10], [10, 99])
+  expect(await soon.lag(5_000)).toBeUndefined()
+  expect(soon.waited()).toBeLessThan(5_000)
+  const late = lagging([9], [10])
+  expect(await late.lag(250)).toContain('0 of 1 replicas')
+  expect(late.waited()).toBe(250)
+})
+
+test('an hour of tolerance is not waited for: programs give up earlier', async () => {
+  const late = lagging([9], [10])
+  expect(await late.lag(3_600_000)).toContain('0 of 1 replicas')
+  expect(late.waited()).toBe(5_000)
 })

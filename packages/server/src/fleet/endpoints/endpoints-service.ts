@@ -1,6 +1,9 @@
 import { type Address, ApiError, type ClientList, type EndpointReport, Refusal } from '@fairlead/api'
-import type { EngineTls } from '@fairlead/engine'
+import { type EngineTls, messageOf } from '@fairlead/engine'
+import { laggingGroup, type PrimaryOffsets, primaryOffsets } from '../../core/progress/replica-lag.ts'
+import type { Database } from '../../core/state/database.ts'
 import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-reach.ts'
+import type { ObservedDatabase } from '../../core/state/topology.ts'
 import { type Describing, describeNode } from '../../nodes/describe-node.ts'
 import { type ProxyLink, ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { Tls, TlsNow } from '../../tls/tls-service.ts'
@@ -22,6 +25,11 @@ export function createEndpoints(deps: {
   readonly agent: Describing
   readonly probeAsClient: (address: Address, password: string, tls: EngineTls | null) => Promise<ClientProbe>
   readonly tls: Pick<Tls, 'current'>
+  readonly look: (database: Database) => Promise<ObservedDatabase>
+  readonly time: {
+    readonly elapsed: () => number
+    readonly pause: (ms: number) => Promise<void>
+  }
 }) {
   const { databases, proxy, agent, probeAsClient, tls } = deps
   return {
@@ -48,6 +56,15 @@ export function createEndpoints(deps: {
     },
 
     /**
+     * Waits `toleranceMs` until the replicas of each group have what its primary has now. Returns why they
+     * have not; undefined: they have, or the database has none.
+     */
+    async lag(uid: number, toleranceMs: number): Promise<string | undefined> {
+      const { database } = await databases.get(uid)
+      return waitForReplicas(database, toleranceMs, deps)
+    },
+
+    /**
      * Throws Refusal endpoint_not_exist if clients know the database's shards, unavailable without a proxy.
      */
     async stats(uid: number): Promise<EndpointReport> {
@@ -67,6 +84,31 @@ export function createEndpoints(deps: {
       await mustHaveEndpoint(databases, uid)
       return asked(proxy.listClients({ params: { id: endpointName(uid) }, query }))
     },
+  }
+}
+
+/** Programs give up a health check earlier. */
+const MOST_LAG_MS = 5_000
+const LOOK_AGAIN_MS = 100
+
+async function waitForReplicas(
+  database: Database,
+  toleranceMs: number,
+  { look, time }: Pick<Parameters<typeof createEndpoints>[0], 'look' | 'time'>,
+): Promise<string | undefined> {
+  if (database.replicas === 0) return undefined
+  const until = time.elapsed() + Math.min(toleranceMs, MOST_LAG_MS)
+  let wanted: PrimaryOffsets = new Map()
+  for (;;) {
+    const seen = await look(database).catch(messageOf)
+    if (typeof seen === 'string') return `the shards of database ${database.uid} cannot be asked: ${seen}`
+    wanted = new Map([...primaryOffsets(seen), ...wanted])
+    const lagging = laggingGroup(seen, database.replicas, wanted)
+    if (lagging === undefined) return undefined
+    const leftMs = until - time.elapsed()
+    if (leftMs <= 0)
+      return `group ${lagging.group}: ${lagging.following} of ${database.replicas} replicas have what the primary had ${toleranceMs} ms ago`
+    await time.pause(Math.min(leftMs, LOOK_AGAIN_MS))
   }
 }
 

@@ -1,9 +1,11 @@
 import {
+  DEFAULT_LAG_TOLERANCE_MS,
   getAvailability,
   getEndpointStats,
   getLocalAvailability,
   giveCommand,
   listEndpointClients,
+  Refusal,
 } from '@fairlead/api'
 import type { Commands } from '../../fleet/endpoints/commands-service.ts'
 import type { Endpoints } from '../../fleet/endpoints/endpoints-service.ts'
@@ -11,9 +13,17 @@ import type { Mount } from '../../http/mount.ts'
 
 /** Serves availability, counters and clients of endpoints, and commands to databases. */
 export function endpointsRoutes(mount: Mount, endpoints: Endpoints, commands: Commands): void {
-  for (const operation of [getAvailability, getLocalAvailability])
-    mount(operation, async ({ params }) => {
-      await endpoints.check(params.uid)
+  for (const [operation, lagged] of [
+    [getAvailability, 'bdb_unavailable'],
+    [getLocalAvailability, 'bdb_endpoint_unavailable'],
+  ] as const)
+    mount(operation, async ({ params: { uid }, query }) => {
+      const { extend_check: extended, availability_lag_tolerance_ms: tolerance } = query
+      if (extended === undefined && tolerance !== undefined)
+        throw new Refusal('invalid_request', 'availability_lag_tolerance_ms: needs extend_check=lag')
+      await endpoints.check(uid)
+      const lag = extended && (await endpoints.lag(uid, tolerance ?? DEFAULT_LAG_TOLERANCE_MS))
+      if (lag !== undefined) throw new Refusal(lagged, lag)
       return { available: true as const }
     })
 

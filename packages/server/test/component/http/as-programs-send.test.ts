@@ -126,8 +126,15 @@ test('requests that programs send before others are answered, also without an ag
   expect((await get('/v1/shards')).body).toEqual([])
   expect(await get('/v1/shards/1')).toMatchObject({ status: 404, body: { error_code: 'shard_not_exist' } })
   expect((await get('/v1/crdbs')).body).toEqual([])
-  const local = await get('/v1/local/bdbs/1/endpoint/availability')
-  expect(local).toMatchObject({ status: 404, body: { error_code: 'db_not_exist' } })
+  const lag = 'extend_check=lag&availability_lag_tolerance_ms=5000'
+  for (const query of ['', `?${lag}`, '?extend_check=lag'])
+    for (const path of ['/v1/bdbs/1/availability', '/v1/local/bdbs/1/endpoint/availability'])
+      expect(await get(`${path}${query}`)).toMatchObject({
+        status: 404,
+        body: { error_code: 'db_not_exist' },
+      })
+  for (const wrong of ['extend_check=load', 'availability_lag_tolerance_ms=100', `${lag}0000`])
+    expect((await get(`/v1/bdbs/1/availability?${wrong}`)).status, wrong).toBe(400)
 })
 
 test('a license never ends and has no limit, in values that programs compute with', async () => {
