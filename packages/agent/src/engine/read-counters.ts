@@ -5,7 +5,7 @@ import { type InfoFields, numberOf } from '@fairlead/engine'
 export type EngineCounters = Omit<ShardStatistics, 'id'>
 
 /** Sections of INFO, in addition to memory. */
-export const COUNTER_SECTIONS = ['stats', 'keyspace', 'cpu'] as const
+export const COUNTER_SECTIONS = ['stats', 'keyspace', 'cpu', 'commandstats'] as const
 /** Engines have 16 databases by default, and nearly all clients use the first. */
 const KEYSPACES = Array.from({ length: 16 }, (_, n) => `db${n}`)
 /** Fields to read from the sections. */
@@ -85,7 +85,7 @@ export function isStill(before: EngineCounters, now: EngineCounters, seconds: nu
 
 const counted = [
   ...(['commands', 'bytesIn', 'bytesOut', 'hits', 'misses'] as const),
-  ...(['expired', 'evicted', 'cpuUser', 'cpuSystem'] as const),
+  ...(['expired', 'evicted', 'cpuUser', 'cpuSystem', 'reads', 'writes'] as const),
 ]
 
 /** Returns the rates per second. `before` is null if nothing is known: of a process that has just begun. */
@@ -94,8 +94,12 @@ export function perSecond(
   now: EngineCounters,
   seconds: number,
 ): Pick<EngineCounters, (typeof counted)[number]> {
-  const rate = (name: (typeof counted)[number]) =>
-    before === null || seconds <= 0 ? 0 : Math.max(0, now[name] - before[name]) / seconds
+  const known = counted.flatMap((name) => {
+    const count = now[name]
+    return count === undefined ? [] : [{ name, count }]
+  })
+  const rate = ({ name, count }: (typeof known)[number]) =>
+    before === null || seconds <= 0 ? 0 : Math.max(0, count - (before[name] ?? count)) / seconds
   // Each name is one of the keys.
-  return Object.fromEntries(counted.map((name) => [name, rate(name)])) as ReturnType<typeof perSecond>
+  return Object.fromEntries(known.map((one) => [one.name, rate(one)])) as ReturnType<typeof perSecond>
 }

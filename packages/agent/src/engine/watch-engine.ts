@@ -1,6 +1,7 @@
 import { compareVersions, type InfoFields, numberOf, pickInfo, type Reply, readInfo } from '@fairlead/engine'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Probe } from './ask-engine.ts'
+import { askClasses, type CommandClasses, countByClass } from './command-classes.ts'
 import { COUNTED, COUNTER_SECTIONS, type EngineCounters, readCounters } from './read-counters.ts'
 
 /** State of one engine process, read repeatedly. On a difference, the server reads the full state. */
@@ -92,6 +93,7 @@ interface Seen {
   slowAt: number
   countersAt: number
   counters: EngineCounters | null
+  classes: CommandClasses | null
   runId: string
   memory: number
   /** Relevant values of each of the two questions, and the text of the first. */
@@ -113,6 +115,7 @@ function nothingSeen(): Seen {
     slowAt: 0,
     countersAt: 0,
     counters: null,
+    classes: null,
     runId: '',
     memory: 0,
     slow: '',
@@ -133,6 +136,7 @@ interface Heard {
   readonly text: string
   readonly slow: string | null
   readonly isCounted: boolean
+  readonly classes: CommandClasses | null
   readonly cluster: Reply
 }
 
@@ -146,18 +150,21 @@ async function askFor(
   // A new connection may lead to another process with the same pid (DEBUG RESTART).
   const isSlow = now >= seen.slowAt || opened !== seen.opened
   const isCounted = isSlow && now >= seen.countersAt
+  const { classes } = seen
   const often = readSections(probe, spec, OFTEN)
-  if (!isSlow && !spec.cluster) return { opened, text: await often, slow: null, isCounted, cluster: null }
-  const [text, slow, cluster] = await Promise.all([
+  if (!isSlow && !spec.cluster)
+    return { opened, text: await often, slow: null, isCounted, classes, cluster: null }
+  const [text, slow, asked, cluster] = await Promise.all([
     often,
     isSlow ? readSections(probe, spec, isCounted ? COUNTED_SLOW : SLOW) : null,
+    isCounted && classes === null ? askClasses(probe) : classes,
     spec.cluster ? probe.call('CLUSTER', 'INFO') : null,
   ])
-  return { opened, text, slow, isCounted, cluster }
+  return { opened, text, slow, isCounted, classes: asked, cluster }
 }
 
 /** An idle engine answers with the same text as in the look before, which is then not parsed. */
-function take(seen: Seen, { opened, text, slow, isCounted, cluster }: Heard, now: number): void {
+function take(seen: Seen, { opened, text, slow, isCounted, classes, cluster }: Heard, now: number): void {
   seen.changed = false
   if (text === seen.text && slow === null && cluster === null) return
   const before = seen.state
@@ -170,7 +177,9 @@ function take(seen: Seen, { opened, text, slow, isCounted, cluster }: Heard, now
   seen.changed = seen.state !== before
   seen.stream = streamOf(seen.fields, seen.runId)
   if (slow === null || !isCounted) return
-  seen.counters = readCounters(pickInfo(slow, COUNTED), seen.fields)
+  seen.classes = classes
+  const calls = classes && countByClass(slow, classes)
+  seen.counters = { ...readCounters(pickInfo(slow, COUNTED), seen.fields), ...calls }
   seen.countersAt = now + COUNTERS_EVERY_MS
 }
 

@@ -25,6 +25,9 @@ export const ShardStatistics = Type.Object({
   /** CPU time: 1 is one core. */
   cpuUser: Type.Number(),
   cpuSystem: Type.Number(),
+  /** Commands that only read keys, and those that write; in scripts, too. Absent from older agents. */
+  reads: Type.Optional(Type.Number()),
+  writes: Type.Optional(Type.Number()),
 })
 export type ShardStatistics = Static<typeof ShardStatistics>
 

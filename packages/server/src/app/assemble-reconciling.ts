@@ -7,6 +7,7 @@ import { createDatabases, type Databases } from '../fleet/databases/databases-se
 import { openModuleFiles } from '../fleet/modules/module-files.ts'
 import { createModules } from '../fleet/modules/modules-service.ts'
 import { databaseOrdersStore } from '../fleet/stores/database-orders-store.ts'
+import { databasesStore } from '../fleet/stores/databases-store.ts'
 import { modulesStore } from '../fleet/stores/modules-store.ts'
 import { connectAgent, HEARING_WITHIN_MS, TRIAL_WITHIN_MS } from '../nodes/agent-link.ts'
 import { createNodes } from '../nodes/nodes-service.ts'
@@ -115,7 +116,8 @@ async function measure(
   opened: AsyncDisposableStack,
 ) {
   const { config, store, counters, now } = ground
-  const statistics = opened.use(createStatistics({ ...ground, placesOf }))
+  const { promisedBytes } = databasesStore(store.db)
+  const statistics = opened.use(createStatistics({ ...ground, placesOf, promisedBytes }))
   const process = opened.use(watchProcess())
   return {
     statistics,

@@ -28,7 +28,7 @@ test('each look asks an engine for its state, every 5 s and on a new connection 
     return { asked: [...asked], changed: watch.changed }
   }
   const often = 'clients persistence replication'
-  const counted = 'stats keyspace cpu'
+  const counted = 'stats keyspace cpu commandstats'
   expect(await look()).toEqual({ asked: [often, `server memory ${counted}`], changed: true })
   now = 4_999
   of.memory = 'maxmemory:1\r\n'

@@ -36,16 +36,22 @@ export function refuseTinyMemory(wanted: {
 export function refuseLackOfMemory(
   wanted: MemoryPromise,
   reserved: number,
-  { totalBytes, freeBytes }: NodeMemory,
+  node: NodeMemory,
 ): Refused | undefined {
+  const { totalBytes, freeBytes } = node
   const needed = promised(wanted)
-  const room = Math.max(0, Math.min(totalBytes - reserved, freeBytes))
+  const room = memoryForNew(reserved, node)
   if (needed <= room) return undefined
   const copies = wanted.replicas + 1
   const most = Math.floor(room / copies / MB) * MB
   const fix = most === 0 ? '' : `send ${most} bytes or less, `
   const message = `memory_size: ${describeNeed(needed, copies)}; shards may have ${mb(totalBytes)} MB of the node's memory (FAIRLEAD_NODE_MEMORY_MB), other databases have reserved ${mb(reserved)} MB, and ${mb(freeBytes)} MB are free now: ${fix}lower memory_size of other databases, or delete some`
   return { refused: 'insufficient_resources', field: 'memory_size', message }
+}
+
+/** Returns the bytes that new databases may reserve next to the `reserved` ones. */
+export function memoryForNew(reserved: number, { totalBytes, freeBytes }: NodeMemory): number {
+  return Math.max(0, Math.min(totalBytes - reserved, freeBytes))
 }
 
 function describeNeed(needed: number, copies: number): string {

@@ -14,6 +14,8 @@ export interface Collecting {
   readonly agent: Pick<AgentLink, 'reportStatistics'>
   readonly proxy: Pick<ProxyLink, 'reportTraffic'>
   readonly places: ShardPlaces
+  /** Bytes that databases have reserved. */
+  readonly promisedBytes: () => Promise<number>
   readonly series: Series
   /** Unix milliseconds. */
   readonly now: () => number
@@ -118,7 +120,7 @@ async function takeReport(
   report: StatisticsReport,
   endpoints: readonly Traffic[],
   seen: Seen,
-  { places, series, now }: Collecting,
+  { places, promisedBytes, series, now }: Collecting,
 ): Promise<readonly Sample[]> {
   const worked = report.shards.map((shard) => ({ id: shardId(shard.id), shard }))
   const found = await places.find(worked.map(({ id }) => id).filter(Number.isSafeInteger))
@@ -137,7 +139,7 @@ async function takeReport(
   for (const name of report.gone) dropShard(shardId(name), found.get(shardId(name)), seen, { places, series })
   for (const uid of takeFlows(endpoints, seen, now())) if (seen.shardsOf.has(uid)) changed.add(uid)
   for (const uid of changed) samples.push(databaseOf(uid, seen, found))
-  samples.push(ofNode(THIS_NODE, seen.ticks, report, seen.flows.values()))
+  samples.push(ofNode(THIS_NODE, seen.ticks, report, await promisedBytes(), seen.flows.values()))
   Object.assign(seen, { boot: report.boot, seq: report.seq, ticks: report.ticks })
   return samples
 }

@@ -1,4 +1,5 @@
 import type { ShardStatistics, StatisticsReport, Traffic } from '@fairlead/api'
+import { memoryForNew } from '../../core/requests/refused-memory.ts'
 import type { Values } from './columns.ts'
 import { addLatencies, type Latencies } from './latency.ts'
 import type { Sample } from './series.ts'
@@ -62,7 +63,7 @@ function ofEngine(shard: ShardStatistics) {
  */
 export function ofDatabase(uid: number, shards: readonly ShardStatistics[], flow: Flow | undefined): Sample {
   const primaries = shards.filter(({ role }) => role === 'primary')
-  const engines = addAll(primaries.map(ofEngine))
+  const engines = addAll(primaries.map((shard) => ({ ...ofEngine(shard), ...kindsOf(shard) })))
   const cpu = addAll(
     shards.map(({ cpuUser, cpuSystem }) => ({ shard_cpu_user: cpuUser, shard_cpu_system: cpuSystem })),
   )
@@ -76,6 +77,11 @@ export function ofDatabase(uid: number, shards: readonly ShardStatistics[], flow
   } as Sample
 }
 
+/** Nothing from older agents. */
+function kindsOf({ reads, writes }: ShardStatistics): Record<string, number> {
+  return reads === undefined || writes === undefined ? {} : { read_req: reads, write_req: writes }
+}
+
 function clientsOf({ connections, commands, bytesIn, bytesOut }: ShardStatistics) {
   return { conns: connections, total_req: commands, ingress_bytes: bytesIn, egress_bytes: bytesOut }
 }
@@ -85,13 +91,15 @@ export function ofNode(
   uid: number,
   before: StatisticsReport['ticks'] | null,
   report: StatisticsReport,
+  promisedBytes: number,
   flows: Iterable<Flow>,
 ): Sample {
   const all = [...flows]
   const clients = addAll(all.map(({ latencies: _, ...rest }) => rest))
   const latencies = all.reduce<Latencies | null>((sum, flow) => addLatencies(sum, flow.latencies), null)
   const none = { conns: 0, total_req: 0, ingress_bytes: 0, egress_bytes: 0 }
-  const { memoryFreeBytes, diskFreeBytes, ticks } = report
+  const { memoryFreeBytes, memoryTotalBytes, diskFreeBytes, ticks } = report
+  const memory = { totalBytes: memoryTotalBytes, freeBytes: memoryFreeBytes }
   return {
     kind: 'node',
     uid,
@@ -99,6 +107,7 @@ export function ofNode(
     values: {
       ...shares(before, ticks),
       free_memory: memoryFreeBytes,
+      provisional_memory: memoryForNew(promisedBytes, memory),
       persistent_storage_free: diskFreeBytes,
       ...none,
       ...clients,

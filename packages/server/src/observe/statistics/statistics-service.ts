@@ -36,7 +36,7 @@ export interface Statistics extends AsyncDisposable {
 /** A measurement that takes longer is abandoned: the next one is due. */
 const LOOK_WITHIN_MS = 8_000
 
-interface Deps extends Pick<Collecting, 'agent' | 'proxy' | 'log' | 'now'> {
+interface Deps extends Pick<Collecting, 'agent' | 'proxy' | 'log' | 'now' | 'promisedBytes'> {
   readonly placesOf: (shardIds: readonly number[]) => Promise<readonly ShardPlace[]>
 }
 

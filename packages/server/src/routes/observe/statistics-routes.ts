@@ -1,4 +1,5 @@
 import {
+  absentMetrics,
   getClusterStats,
   getDatabaseStats,
   getLastClusterStats,
@@ -137,7 +138,7 @@ function readTime(field: string, text: string | undefined): number | undefined {
 function toWire(kind: StatisticsKind, { metrics }: Query) {
   const names: readonly string[] = Object.keys(statisticsMetrics[kind])
   const asked = metrics && new Set(metrics.split(',').map((name) => name.trim()))
-  const unknown = [...(asked || [])].find((name) => !names.includes(name))
+  const unknown = [...(asked || [])].find((name) => !names.includes(name) && !absentMetrics.includes(name))
   if (unknown !== undefined)
     throw new Refusal('invalid_request', `metrics: ${unknown} is none of ${names.join(', ')}`)
   return ({ interval, fromMs, toMs, values }: Interval) => ({

@@ -62,6 +62,7 @@ function stage() {
       read.push(ids)
       return ids.map((shardId) => ({ shardId, databaseUid: 7, hasEndpoint: true }))
     }),
+    promisedBytes: async () => 6e9,
     series,
     now: () => now,
     log: { warn: () => undefined },
@@ -99,13 +100,15 @@ function traffic(requests: number, change: Partial<Traffic> = {}): Traffic {
 test('the values of a database come from its primaries and its endpoint; a shard is looked up once', async () => {
   const { look, series, read, asked } = stage()
   const shards = [
-    { id: 's1', role: 'primary' as const, ...still, cpuUser: 0.5 },
-    { id: 's2', role: 'replica' as const, ...still, cpuUser: 0.25 },
+    { id: 's1', role: 'primary' as const, ...still, cpuUser: 0.5, reads: 120, writes: 30 },
+    { id: 's2', role: 'replica' as const, ...still, cpuUser: 0.25, reads: 9, writes: 30 },
   ]
   await look({ shards }, [traffic(1_000)])
   await look({ shards, ticks: { user: 10, system: 30, idle: 60 } }, [traffic(3_000)])
   expect(series.last('bdb', 7)?.values).toMatchObject({
     total_req: 200,
+    read_req: 120,
+    write_req: 30,
     conns: 3,
     ingress_bytes: 2_000,
     egress_bytes: 4_000,
@@ -122,6 +125,7 @@ test('the values of a database come from its primaries and its endpoint; a shard
     conns: 3,
     total_req: 200,
     free_memory: 5e9,
+    provisional_memory: 3e9,
   })
   expect(read).toEqual([[1, 2]])
   expect(asked).toEqual([

@@ -19,5 +19,8 @@ test('an interval or a metric that is not kept is refused by its name', async ()
       status: 400,
       body: { error_code: 'invalid_request', message: expect.stringContaining('10sec, 5min, 15min, 1hour') },
     })
+  for (const metrics of ['total_req,read_req,write_hits', 'bigstore_objs_ram,avg_read_latency'])
+    expect(await ask(`/v1/bdbs/stats?metrics=${metrics}`)).toMatchObject({ status: 200 })
+  expect((await ask('/v1/bdbs/stats?metrics=reads')).body['message']).toContain('reads is none of total_req')
   expect((await ask('/v1/cluster/stats?stime=2026-99-99T00:00:00Z')).body['message']).toContain('stime')
 })
