@@ -22,6 +22,10 @@ export const commands: readonly Replay[] = [
   },
   { sends: ['POST', '/v1/bdbs/{db}/command', { command: 'GET nothing' }], reads: { response: null } },
   {
+    sends: ['POST', '/v1/bdbs/{db}/command', { command: 'LINDEX', args: ['list', '0'] }],
+    reads: { response: 'a b' },
+  },
+  {
     sends: ['POST', '/v1/bdbs/{db}/command', { command: 'INFO server' }],
     reads: { response: expect.stringContaining('redis_version:7.0') },
   },

@@ -3,7 +3,8 @@ import { closed } from '../contract/closed.ts'
 import { operation } from '../contract/operation.ts'
 import { DatabaseUid } from './databases.ts'
 
-const Words = Type.Array(Type.String({ maxLength: 65_536 }), { minItems: 1, maxItems: 1_024 })
+const Word = Type.String({ maxLength: 65_536 })
+const Words = Type.Array(Word, { minItems: 1, maxItems: 1_024 })
 
 /**
  * POST /v1/bdbs/:uid/command: runs a command as the database's user, on a separate connection. Texts of the
@@ -21,6 +22,9 @@ export const giveCommand = operation({
       description:
         'As a line of a command line ("SET key \\"two words\\""), or as a list of words, which are taken as they are',
     }),
+    args: Type.Optional(
+      Type.Array(Word, { maxItems: 1_024, description: 'Words after these, taken as they are' }),
+    ),
   }),
   ok: Type.Object({
     response: Type.Unknown({ description: 'The reply: a text, a number, null, or a list of these' }),

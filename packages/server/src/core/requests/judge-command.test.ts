@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { judgeCommand } from './judge-command.ts'
 
-const wordsOf = (given: string | readonly string[]) =>
-  judgeCommand(given).words?.map((word) => word.toString('latin1'))
+const wordsOf = (command: string | readonly string[], args?: readonly string[]) =>
+  judgeCommand({ command, args }).words?.map((word) => word.toString('latin1'))
+const whyNot = (command: string, args?: readonly string[]) => judgeCommand({ command, args }).obstacle?.why
 
 test.each([
   ['GET key', ['GET', 'key']],
@@ -14,13 +15,21 @@ test.each([
   ["SET '' ''", ['SET', '', '']],
 ])('the line %j is these words', (line, words) => expect(wordsOf(line)).toEqual(words))
 
-test('words in a list are taken as they are', () => {
+test('words in a list are taken as they are, and arguments after a line or a list too', () => {
   expect(wordsOf(['SET', 'a "b', ' c '])).toEqual(['SET', 'a "b', ' c '])
+  expect(wordsOf('SET', ['a "b', ' c '])).toEqual(['SET', 'a "b', ' c '])
+  expect(wordsOf('CONFIG GET', ['save'])).toEqual(['CONFIG', 'GET', 'save'])
+  expect(wordsOf(['SET', 'a'], [''])).toEqual(['SET', 'a', ''])
+})
+
+test('arguments are judged as the words of a line are', () => {
+  expect(whyNot('CLIENT', ['REPLY', 'OFF'])).toContain('CLIENT REPLY')
+  expect(whyNot('XREAD', ['BLOCK', '0', 'STREAMS', 'a', '$'])).toContain('waits')
 })
 
 test.each(['SET key "open', "SET key 'open", 'SET key "a"b', 'a"b"', '', '   ', '""'])(
   'the line %j is no command',
-  (line) => expect(judgeCommand(line).obstacle).toMatchObject({ code: 'command_not_allowed' }),
+  (command) => expect(judgeCommand({ command }).obstacle).toMatchObject({ code: 'command_not_allowed' }),
 )
 
 test.each([
@@ -40,7 +49,7 @@ test.each([
   'SCRIPT DEBUG YES',
   'client reply off',
 ])('%s is not given', (line) => {
-  expect(judgeCommand(line).obstacle?.why).toMatch(/^[A-Z]+( [A-Z]+)? (waits|is about|has replies)/)
+  expect(whyNot(line)).toMatch(/^[A-Z]+( [A-Z]+)? (waits|is about|has replies)/)
 })
 
 test.each([
@@ -52,4 +61,4 @@ test.each([
   'constructor',
   'FLUSHALL',
   'EVAL "return redis.call(\'BLPOP\', KEYS[1], 0)" 1 a',
-])('%s is given', (line) => expect(judgeCommand(line).obstacle).toBeUndefined())
+])('%s is given', (line) => expect(whyNot(line)).toBeUndefined())

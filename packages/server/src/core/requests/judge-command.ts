@@ -1,5 +1,11 @@
 import type { Obstacle } from '@fairlead/api'
 
+/** A command as a user gives it. */
+export interface GivenCommand {
+  readonly command: string | readonly string[]
+  readonly args?: readonly string[] | undefined
+}
+
 /** A permitted command, or the reason for a refusal. */
 export type JudgedCommand =
   | { readonly words: readonly Buffer[]; readonly obstacle: undefined }
@@ -7,10 +13,11 @@ export type JudgedCommand =
 
 /**
  * Reads a command and checks that it can be sent alone on a connection. The engine checks the user's rights.
- * A line is split like redis-cli splits it; a list's words are used unchanged.
+ * A line is split like redis-cli splits it; the words of a list, and `args` after them, are used unchanged.
  */
-export function judgeCommand(given: string | readonly string[]): JudgedCommand {
-  const words = typeof given === 'string' ? splitLine(given) : given.map((word) => Buffer.from(word))
+export function judgeCommand({ command, args: after = [] }: GivenCommand): JudgedCommand {
+  const begin = typeof command === 'string' ? splitLine(command) : command.map((word) => Buffer.from(word))
+  const words = begin && [...begin, ...after.map((word) => Buffer.from(word))]
   if (words === undefined)
     return refuse(
       `a quotation does not end, or goes on after its end; or there are more than ${MOST_WORDS} words`,

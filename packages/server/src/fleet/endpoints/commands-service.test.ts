@@ -23,12 +23,10 @@ function serve(end: () => CommandOutcome | Promise<CommandOutcome>) {
       return await end()
     },
   })
-  const give = (given: string, uid = 1, user = 1) =>
-    commands.give(uid, given, {
-      address: '127.0.0.1',
-      token: null,
-      user: { uid: user, name: 'mia', grants: [] },
-    })
+  const give = (command: string, uid = 1, user = 1) => {
+    const mia = { uid: user, name: 'mia', grants: [] }
+    return commands.give(uid, { command }, { address: '127.0.0.1', token: null, user: mia })
+  }
   return { give, audited, asked }
 }
 const codeOf = (cause: unknown) => (cause instanceof Refusal ? cause.code : cause)

@@ -1,7 +1,7 @@
 import { type Address, Refusal } from '@fairlead/api'
 import type { EngineTls, Reply } from '@fairlead/engine'
 import { actorOf, type Caller } from '../../core/identity/access.ts'
-import { judgeCommand } from '../../core/requests/judge-command.ts'
+import { type GivenCommand, judgeCommand } from '../../core/requests/judge-command.ts'
 import type { AuditCounter } from '../../identity/audit/audit-counter.ts'
 import type { Tls } from '../../tls/tls-service.ts'
 import type { Databases } from '../databases/databases-service.ts'
@@ -42,7 +42,7 @@ export function createCommands(deps: {
      * Runs one command and returns its reply. Throws Refusal db_not_exist, command_not_allowed,
      * command_failed, too_many_requests or unavailable; outcome_unknown if it was sent and not answered.
      */
-    async give(uid: number, given: string | readonly string[], caller: Caller): Promise<Reply> {
+    async give(uid: number, given: GivenCommand, caller: Caller): Promise<Reply> {
       const view = await databases.get(uid)
       const { words, obstacle } = judgeCommand(given)
       if (obstacle !== undefined) throw new Refusal('command_not_allowed', `command: ${obstacle.why}`)

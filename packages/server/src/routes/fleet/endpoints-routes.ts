@@ -62,6 +62,6 @@ export function endpointsRoutes(mount: Mount, endpoints: Endpoints, commands: Co
   })
 
   mount(giveCommand, async ({ params, body }, caller) => ({
-    response: await commands.give(params.uid, body.command, caller),
+    response: await commands.give(params.uid, body, caller),
   }))
 }
