@@ -174,6 +174,8 @@ export const shellScripts: readonly Replay[] = [
   { sends: ['GET', '/v1/jsonschema'], reads: { bdb: { type: 'object' }, user: { type: 'object' } } },
   { sends: ['GET', '/v1/jsonschema?object=nothing'], status: 406, reads: error('invalid_object') },
   { sends: ['GET', '/v1/crdbs'], reads: [] },
+  { sends: ['GET', '/v1/ldap_mappings'], reads: [] },
+  { sends: ['GET', '/v1/bdbs/alerts'], reads: {} },
   { sends: ['GET', '/healthz'], headers: { authorization: '' }, reads: { status: 'ok' } },
   { sends: ['GET', '/readyz'], headers: { authorization: '' }, reads: { status: 'ok' } },
   {

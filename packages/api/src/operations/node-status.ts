@@ -24,7 +24,8 @@ const NodeCheck = Type.Object({
   error: Type.Optional(Type.String({ description: 'The first thing that is wrong' })),
 })
 
-const params = Type.Object({
+/** The path of an operation about one node. */
+export const OfNode = Type.Object({
   uid: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Identifier of the node' }),
 })
 
@@ -45,7 +46,7 @@ export const getNodeStatus = operation({
   path: '/v1/nodes/:uid/status',
   summary: 'Show the status of a node',
   permission: 'view_node_info',
-  params,
+  params: OfNode,
   ok: NodeStatus,
   errors: ['node_not_exist'],
 })
@@ -65,7 +66,7 @@ export const checkNode = operation({
   path: '/v1/nodes/:uid/check',
   summary: 'Check a node',
   permission: 'view_node_check',
-  params,
+  params: OfNode,
   ok: NodeCheck,
   errors: ['node_not_exist'],
 })
@@ -94,7 +95,7 @@ export const listNodeActions = operation({
   path: '/v1/nodes/:uid/actions',
   summary: 'List the actions of a node: there are none',
   permission: 'view_status_of_node_action',
-  params,
+  params: OfNode,
   ok: Begun,
   errors: ['node_not_exist'],
 })

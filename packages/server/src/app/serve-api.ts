@@ -88,7 +88,7 @@ export function serveApi(
   tlsRoutes(mount, reconciling.tls, reconciling.nudgeAll)
   modulesRoutes(mount, reconciling.modules)
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
-  openRoutes(mount, identity.cluster, reconciling.databases)
+  openRoutes(mount, identity.cluster, reconciling.databases, reconciling.nodes)
   nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion, reconciling.reach)
   engineFetchesRoutes(mount, reconciling.nodes, identity.counter)
   nodeStatusRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)

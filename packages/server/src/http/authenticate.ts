@@ -85,7 +85,7 @@ function isAboutDatabase({ path }: Operation): boolean {
 const others: readonly string[] = [
   ...['/v1/actions/bdb/:uid', '/v1/modules/upgrade/bdb/:uid'],
   '/v1/local/bdbs/:uid/endpoint/availability',
-  ...['/v1/bdbs/stats/:uid', '/v1/bdbs/stats/last/:uid'],
+  ...['/v1/bdbs/stats/:uid', '/v1/bdbs/stats/last/:uid', '/v1/bdbs/alerts/:uid'],
 ]
 
 /** Changing requests per user: burst, and per second. */

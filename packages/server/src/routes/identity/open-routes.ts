@@ -1,13 +1,31 @@
-import { getLicense, listCrdbs, openLicense } from '@fairlead/api'
+import {
+  getLicense,
+  listClusterAlerts,
+  listCrdbs,
+  listCrdbTasks,
+  listDatabaseAlerts,
+  listDatabasesAlerts,
+  listLdapMappings,
+  listNodeAlerts,
+  listNodesAlerts,
+  listProxies,
+  listRedisAcls,
+  listServices,
+  listSuffixes,
+  openLicense,
+  Refusal,
+} from '@fairlead/api'
 import type { Databases } from '../../fleet/databases/databases-service.ts'
 import type { Mount } from '../../http/mount.ts'
 import type { Cluster } from '../../identity/cluster/cluster-service.ts'
+import type { Nodes } from '../../nodes/nodes-service.ts'
 
 /** Serves what programs of the wider API read, and Fairlead has one answer to. */
 export function openRoutes(
   mount: Mount,
   cluster: Pick<Cluster, 'settings'>,
-  databases: Pick<Databases, 'countShards'>,
+  databases: Pick<Databases, 'countShards' | 'get'>,
+  nodes: Pick<Nodes, 'list'>,
 ): void {
   mount(getLicense, async () => {
     const [{ name, createdAt }, shards] = await Promise.all([cluster.settings(), databases.countShards()])
@@ -26,5 +44,19 @@ export function openRoutes(
       cluster_name: name,
     }
   })
-  mount(listCrdbs, async () => [])
+  for (const list of [
+    ...[listCrdbs, listCrdbTasks, listLdapMappings, listRedisAcls],
+    ...[listProxies, listServices, listSuffixes],
+  ])
+    mount(list, async () => [])
+
+  for (const list of [listDatabasesAlerts, listNodesAlerts, listClusterAlerts]) mount(list, async () => ({}))
+  mount(listDatabaseAlerts, async ({ params: { uid } }) => {
+    await databases.get(uid)
+    return {}
+  })
+  mount(listNodeAlerts, async ({ params }) => {
+    if ((await nodes.list()).some(({ uid }) => uid === params.uid)) return {}
+    throw new Refusal('node_not_exist', `node ${params.uid} does not exist`)
+  })
 }

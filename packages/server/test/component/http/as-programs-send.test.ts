@@ -148,6 +148,28 @@ test('a license never ends and has no limit, in values that programs compute wit
   expect(body['shards_limit']).toBeGreaterThan(65_535)
 })
 
+test('lists of what Fairlead does not have are empty, and cannot be added to', async () => {
+  const get = (path: string) => fairlead.send('GET', path, { auth })
+  for (const path of [
+    'crdbs',
+    'crdb_tasks',
+    'ldap_mappings',
+    'redis_acls',
+    'proxies',
+    'services',
+    'suffixes',
+  ]) {
+    expect(await get(`/v1/${path}`), path).toMatchObject({ status: 200, body: [] })
+    const { status } = await fairlead.send('POST', `/v1/${path}`, { auth, body: {} })
+    expect(status, path).toBe(405)
+  }
+  for (const path of ['bdbs/alerts', 'nodes/alerts', 'nodes/alerts/1', 'cluster/alerts?ignore_settings=true'])
+    expect(await get(`/v1/${path}`), path).toMatchObject({ status: 200, body: {} })
+  expect(await get('/v1/bdbs/alerts/7')).toMatchObject({ status: 404, body: { error_code: 'db_not_exist' } })
+  expect(await get('/v1/nodes/alerts/2')).toMatchObject({ body: { error_code: 'node_not_exist' } })
+  expect((await fairlead.send('POST', '/v1/bdbs/alerts/7', { auth, body: {} })).status).toBe(405)
+})
+
 test('two slashes count as one', async () => {
   for (const path of ['//v1/users', '/v1//users', '//v1//users/'])
     expect((await send('GET', path, '', { authorization: auth })).status, path).toBe(200)
@@ -163,7 +185,7 @@ test.each(['4.0', '0x4', '4e0', '+4', '-4', ' 4', '4 '])(
 )
 
 test('a word in place of a uid is an unknown path', async () => {
-  for (const path of ['/v1/bdbs/alerts', '/v1/users/ldap', '/v1/roles/all'])
+  for (const path of ['/v1/bdbs/crdt', '/v1/users/ldap', '/v1/roles/all'])
     expect(await fairlead.send('GET', path, { auth })).toMatchObject({
       status: 404,
       body: { error_code: 'not_found' },

@@ -77,7 +77,7 @@ async function ask({ method, path, body, upload }: Operation, uid: string, auth:
 const lacks = ({ status, body }: Heard) => status === 403 && body.includes('lack the permission')
 const isSound = ({ status, body }: Heard) =>
   status < 500 || (status === 503 && (body === '' || noAgent.test(body))) // HEAD has no body
-const isAboutDatabase = ({ path }: Operation) => /\/bdbs?\/(stats\/(last\/)?)?:uid/.test(path)
+const isAboutDatabase = ({ path }: Operation) => /\/bdbs?\/(alerts\/|stats\/(last\/)?)?:uid/.test(path)
 
 /** Whether a token of a user with this management opens the operation. */
 function opens(management: Management, { permission }: Operation): boolean {
