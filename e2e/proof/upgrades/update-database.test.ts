@@ -89,7 +89,7 @@ describe('more memory while an upgrade runs', () => {
     })
     for (const change of [{ memory_size: 19 * MB }, { eviction_policy: 'allkeys-lru' as const }])
       await expect(put(uid, change)).rejects.toMatchObject({ status: 409, code: 'db_busy' })
-    await put(uid, { memory_size: 40 * MB })
+    expect(await put(uid, { memory_size: 40 * MB })).toMatchObject({ action_uid })
     const shards = await shardsOf(uid)
     expect(shards.length).toBe(2)
     await until('old primary and surge shard have it', async () =>

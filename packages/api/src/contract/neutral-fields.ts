@@ -13,8 +13,12 @@ export interface NeutralField {
   readonly own?: true
 }
 
-/** Default policy of the wider API: the slot comes from the part in braces, or from the whole key. */
-const defaultKeyRegex = [{ regex: '.*\\{(?<tag>.*)\\}.*' }, { regex: '(?<tag>.*)' }]
+/**
+ * Default policy of the wider API: the slot comes from the part in braces, or from the whole key. Programs
+ * write the braces in two ways, and the list in two. The last one is the answer.
+ */
+const keyRegexes = ['.*{(?<tag>.*)}.*', '.*\\{(?<tag>.*)\\}.*'].map((tag) => [tag, '(?<tag>.*)'])
+const defaultKeyRegexes = [...keyRegexes, ...keyRegexes.map((all) => all.map((regex) => ({ regex })))]
 
 const oneNode = 'each database is on one node'
 const oneProxy = 'each database has one endpoint'
@@ -39,7 +43,7 @@ const databaseRows: readonly Row[] = [
   ['oss_cluster_api_preferred_endpoint_type', ['ip'], 'shards announce the address of their node'],
   [
     'shard_key_regex',
-    [[], defaultKeyRegex],
+    [[], ...defaultKeyRegexes],
     'slots are those of the engine: of the part in braces, or of the whole key',
   ],
   ['hash_slots_policy', ['16k'], 'slots are those of the engine: 16384'],
@@ -175,13 +179,19 @@ export const neutralCreationFields: readonly NeutralField[] = [
   ofOurs(['snapshot_policy', [[]], 'its other values are fields of Fairlead']),
 ]
 
-const own = 'the agent on each machine knows its folders and addresses: docs/reference/configuration.md'
+const own =
+  'the agent on each machine knows its folders and addresses, and keeps data in FAIRLEAD_HOME: docs/reference/configuration.md'
 
-/** For POST /v1/bootstrap/create_cluster. Fields of an object precede it. */
+/**
+ * For POST /v1/bootstrap/create_cluster. Fields of an object precede it. The folders are the defaults of the
+ * wider API: a program that names them asks for nothing else.
+ */
 export const neutralClusterFields: readonly NeutralField[] = (
   [
     ['cluster.nodes', [[]], 'the cluster begins with this node'],
     ['cluster.rack_aware', [false], oneNode],
+    ['node.paths.persistent_path', ['', '/var/opt/redislabs/persist'], own],
+    ['node.paths.ephemeral_path', ['', '/var/opt/redislabs/tmp'], own],
     ['node.paths', [{}], own],
     ['node.identity', [{}], own],
     ['node.limits', [{}], own],

@@ -15,7 +15,7 @@ export interface NodeMemory {
 /** Measured with Redis 7.0 and 8.0, Valkey 8.0, 8.1 and 9.1, without data: at most 0.97 and 2.77 MB. */
 const EMPTY_BYTES = { alone: 1_000_000, inCluster: 3_000_000 }
 
-/** Refuses a new database with so little memory that its engines would refuse or evict everything. */
+/** Refuses so little memory that the engines of a database would refuse or evict everything. */
 export function refuseTinyMemory(wanted: {
   readonly memoryBytes: number
   readonly groups: number

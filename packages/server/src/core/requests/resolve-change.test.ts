@@ -91,6 +91,13 @@ describe('other limits', () => {
     expect(ask({ megabytes: 49 }, { database: { ...database, memoryBytes: 0 } })).toMatchObject(refused)
   })
 
+  test('leave room for the engines, whatever may be evicted: 100 is 100 bytes', () => {
+    const tiny = { refused: 'memory_size_too_small', message: expect.stringContaining('send 1000000 bytes') }
+    for (const policy of ['allkeys-lru', 'allkeys-random'])
+      expect(ask({ megabytes: 0.0001, policy })).toMatchObject(tiny)
+    expect(ask({ megabytes: 1, policy: 'allkeys-lru' })).toMatchObject({ memoryBytes: MB })
+  })
+
   test('are judged by the fullest group', () => {
     const groups = Array.from({ length: 3 }, (_, number) => ({
       ...groupOf(0),

@@ -9,6 +9,7 @@ import { dataBytes } from '../state/surge-bytes.ts'
 import { isLive, type ObservedDatabase } from '../state/topology.ts'
 import { describeBusy } from './describe-busy.ts'
 import { obstacleOfCapabilities } from './module-rules.ts'
+import { refuseTinyMemory } from './refused-memory.ts'
 
 /** Changed settings of a database. Memory: bytes of all groups together; 0 is unlimited. */
 export type ChangeRequest = { readonly [Name in Changeable]?: Database[Name] | undefined }
@@ -147,12 +148,18 @@ function portsLacking({ database, lackOfPorts }: ChangeSubject, wanted: Database
   return [{ refused: 'insufficient_resources', field: 'replication', message }]
 }
 
+function tooTiny({ groups, cluster, memoryBytes }: Database): readonly Refused[] {
+  const refused = refuseTinyMemory({ memoryBytes, groups: groups.length, cluster })
+  return refused === undefined ? [] : [refused]
+}
+
 /**
  * Refuses a limit below the data's size, which would refuse writes or evict keys immediately, unless the
  * policy may evict any key.
  */
 function lackOfRoom({ database, seen }: ChangeSubject, wanted: Database): readonly Refused[] {
-  if (mayEvictAnything(wanted.evictionPolicy)) return []
+  // Without room for the engines themselves, every key would be evicted.
+  if (mayEvictAnything(wanted.evictionPolicy)) return tooTiny(wanted)
   const silent = seen.groups.find(({ shards }) => !shards.some(isLive))
   if (silent !== undefined)
     return [

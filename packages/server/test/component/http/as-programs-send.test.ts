@@ -39,6 +39,19 @@ test.each([
   expect(await create(body)).toMatchObject({ status: 503, body: { error_code: 'unavailable' } })
 })
 
+test('the default slots may be written in each of the usual ways, and others are refused', async () => {
+  const whole = '(?<tag>.*)'
+  for (const braces of ['.*\\{(?<tag>.*)\\}.*', '.*{(?<tag>.*)}.*'])
+    for (const shard_key_regex of [
+      [braces, whole],
+      [{ regex: braces }, { regex: whole }],
+    ])
+      expect(await create({ shard_key_regex }), braces).toMatchObject({ status: 503 })
+  expect(await create({ shard_key_regex: [whole] })).toMatchObject({
+    body: { error_code: 'field_not_available' },
+  })
+})
+
 test('two names of a field with two values are refused, and both are named', async () => {
   const { status, body } = await upgrade({ keep_redis_version: true, keep_engine_version: false })
   expect([status, body['error_code']]).toEqual([400, 'conflicting_fields'])
