@@ -11,6 +11,7 @@ import { showSeconds } from '../../output/show-quantity.ts'
 import type { Style, Terminal } from '../../output/terminal.ts'
 import { withoutOrders } from '../../output/without-orders.ts'
 import { type Check, fine, type Result } from './check.ts'
+import { checkNames } from './check-names.ts'
 import { checkReach } from './check-reach.ts'
 
 /** Checks a machine with Fairlead. */
@@ -107,7 +108,8 @@ async function checkClock(context: Context, url: string): Promise<readonly Check
 }
 
 async function checkSignIn({ api, home }: Link): Promise<readonly Check[]> {
-  if (home !== undefined) return [...(await checkWall(api)), ...(await checkReach(api))]
+  if (home !== undefined)
+    return [...(await checkWall(api)), ...(await checkReach(api)), ...(await checkNames(api))]
   try {
     const { name, role, token_expires } = await api.getSelf({})
     return [
