@@ -86,19 +86,26 @@ test('a change is taken back by a user, and foreseen by a dry run', async ({ fai
   const { api } = fairlead
   const { uid } = await createDatabase(fairlead, { name: freshName('change'), ...plain })
   const params = { uid }
-  const body = { replication: true } as const
+  const body = { replication: true, data_persistence: 'aof', aof_policy: 'appendfsync-always' } as const
   expect(await api.updateDatabase({ params, query: { dry_run: 'true' }, body })).toMatchObject(body)
   expect(await api.getDatabase({ params })).toMatchObject({ replication: false, status: 'active' })
 
   const { action_uid = '' } = await api.updateDatabase({ params, query: {}, body })
   await expect(
-    api.updateDatabase({ params, query: {}, body: { data_persistence: 'aof' } }),
+    api.updateDatabase({ params, query: {}, body: { data_persistence: 'snapshot' } }),
   ).rejects.toMatchObject({
     code: 'db_busy',
   })
   await api.cancelAction({ params: { uid: action_uid } })
   expect(await fairlead.untilEnded(action_uid)).toMatchObject({ outcome: 'cancelled' })
-  expect(await api.getDatabase({ params })).toMatchObject({ replication: false, status: 'active' })
+  expect(await api.getDatabase({ params })).toMatchObject({
+    ...plain,
+    aof_policy: 'appendfsync-every-sec',
+    status: 'active',
+  })
+  const [shard] = await shardsOf(fairlead, uid)
+  using admin = await asAdmin(fairlead, Number(shard?.uid))
+  expect(await admin.call('CONFIG', 'GET', 'appendonly')).toEqual(['appendonly', 'no'])
   await until('there is one shard', async () => (await shardsOf(fairlead, uid)).length === 1)
 })
 

@@ -58,6 +58,8 @@ const ProcessRecord = Type.Object({
   within: Type.Optional(Type.Literal(true)),
   /** True if an earlier process of the same build and modules answered without a wall. Absent: none. */
   ranOutside: Type.Optional(Type.Literal(true)),
+  /** True while it is led to another way to save its data, or back. Absent: not. */
+  changesSaving: Type.Optional(Type.Literal(true)),
   /** Position of its first line in engine.log, in bytes. */
   logFrom: Type.Integer(),
   /** Time of our request to save and stop. */

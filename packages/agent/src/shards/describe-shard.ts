@@ -53,7 +53,7 @@ export function describeShard(
     failsToStart: last?.unanswered && last.unanswered.deaths >= FAILS_AFTER ? last.unanswered.why : null,
     memoryBytes: wanted.spec.memoryBytes,
     evictionPolicy: wanted.spec.evictionPolicy,
-    saving: savingOf((here ?? wanted).spec),
+    saving: { ...savingOf((here ?? wanted).spec), ...(here?.changesSaving && { changing: true }) },
     certificate: nameOfCertificate((last?.spec ?? wanted.spec).tls),
     asleep: view.state === 'exited' && wanted.spec.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Refusal, type ShardReport, type ShardSaving, type ShardSpec } from '@fairlead/api'
 import { atPlace, underRequest } from '@fairlead/engine'
 import type { Logger } from 'pino'
@@ -14,7 +15,7 @@ import { createAttention } from './attention.ts'
 import { kill, markReady, recordExit, start, stop } from './carry-out.ts'
 import { decideNext, type Next } from './decide-next.ts'
 import { describeShard, firstView } from './describe-shard.ts'
-import { keepSaving } from './keep-saving.ts'
+import { keepSaving, savingOf } from './keep-saving.ts'
 import { logAct, logEnd, tellTrouble } from './log-act.ts'
 import { look, lookInside, noteChanges, observationOf } from './look-at-shard.ts'
 import { lookForTrouble } from './look-for-trouble.ts'
@@ -119,7 +120,9 @@ export function superviseShard(
       await want(state, folder, { spec: { ...state.wanted.spec, ...limits } })
     },
     async saveAs(saving) {
-      await want(state, folder, { spec: { ...state.wanted.spec, ...saving } })
+      const { spec } = state.wanted
+      if (!isDeepStrictEqual(savingOf(spec), saving))
+        await want(state, folder, { spec: { ...spec, ...saving } })
     },
     async certify(certificate) {
       const { spec } = state.wanted

@@ -68,6 +68,13 @@ export const ShardSaving = closed({
 })
 export type ShardSaving = Static<typeof ShardSaving>
 
+/** What is in force. `changing`: the process is led to another way, or back. */
+export const ReportedSaving = Type.Object({
+  ...ShardSaving.properties,
+  changing: Type.Optional(Type.Literal(true)),
+})
+export type ReportedSaving = Static<typeof ReportedSaving>
+
 /** Certificate of a database's shards for each other, and the trusted authority: PEM. */
 export const ShardCertificate = closed({
   /** The authority of the database, which signed `cert`; the only trusted one. */
@@ -172,8 +179,8 @@ export const ShardReport = Type.Object({
   asleep: Type.Boolean(),
   /** For the next process, like in the wanted shard. The running one may have other limits. */
   ...ShardLimits.properties,
-  /** In force in its process, or for its next one. Absent from older agents. */
-  saving: Type.Optional(ShardSaving),
+  /** In force in its process, or for its next one; `changing`: to another. Absent from older agents. */
+  saving: Type.Optional(ReportedSaving),
   /**
    * The engine's last messages about failed replication or persistence. They stay after a recovery. Empty if
    * none, and without a process.

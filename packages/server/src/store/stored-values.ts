@@ -29,6 +29,15 @@ export const StoredModules = Type.Array(UsedModule)
 
 const Runs = Type.Object({ build: Build, restartNonce: Type.Integer(), modules: StoredModules })
 
+const Settings = Type.Object({
+  memoryBytes: Type.Integer({ minimum: 0 }),
+  evictionPolicy: Type.String(),
+  replicas: Type.Integer({ minimum: 0 }),
+  persistence: oneOf('disabled', 'aof', 'snapshot'),
+  aofFsync: oneOf('everysec', 'always'),
+  snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
+})
+
 /** A goal. Migrations have added newer fields. */
 export const StoredGoal = Type.Object({
   kind: oneOf('keep', 'remove'),
@@ -40,12 +49,7 @@ export const StoredGoal = Type.Object({
   cluster: Type.Boolean(),
   replicas: Type.Integer({ minimum: 0 }),
   persistence: oneOf('disabled', 'aof', 'snapshot'),
-  before: Type.Optional(
-    Type.Object({
-      replicas: Type.Integer({ minimum: 0 }),
-      persistence: oneOf('disabled', 'aof', 'snapshot'),
-    }),
-  ),
+  change: Type.Optional(Type.Object({ to: Settings, from: Settings })),
   homes: Type.Array(Type.Integer()),
   preserveRoles: Type.Boolean(),
   undo: Type.Boolean(),

@@ -67,6 +67,7 @@ test.each(engines)(
     expect(await keysAfterDeath(home, spec)).toEqual(['a', 'b', 'c'])
 
     await saveAs(home, spec, aof)
+    expect(has('dump.rdb')).toBe(false)
     await call(spec, 'SET', 'd', '1')
     expect(await call(spec, 'CONFIG', 'GET', 'save')).toEqual(['save', ''])
     expect(await keysAfterDeath(home, spec)).toEqual(['a', 'b', 'c', 'd'])
@@ -90,4 +91,51 @@ test('an agent that ends before the change is carried out leaves it to the next 
   await using _ = await home.start()
   await until(async () => (await home.shard(id))?.saving?.persistence === 'snapshot')
   expect(await keysAfterDeath(home, spec)).toEqual(['a'])
+})
+
+// A write that fails ends an engine that has to sync each one: the data are only in memory then.
+test('each write is synced only when the append-only file is whole', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const spec = await makeSpec(disabled)
+  await home.client.putShard({ params: { id }, body: spec })
+  await home.becomes(id, { state: 'running' })
+  await home.client.putSaving({ params: { id }, body: aof })
+  await until(async () => (await home.shard(id))?.saving?.changing === true)
+  expect(await call(spec, 'CONFIG', 'GET', 'appendfsync')).toEqual(['appendfsync', 'everysec'])
+  await saveAs(home, spec, aof)
+  expect(await call(spec, 'CONFIG', 'GET', 'appendfsync')).toEqual(['appendfsync', 'always'])
+})
+
+test('a change that is taken back while the file is written leaves no append-only file', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const spec = await makeSpec(disabled)
+  await home.client.putShard({ params: { id }, body: spec })
+  await home.becomes(id, { state: 'running' })
+  await home.client.putSaving({ params: { id }, body: aof })
+  await until(async () => (await home.shard(id))?.saving?.changing === true)
+  await call(spec, 'CONFIG', 'SET', 'appendonly', 'yes')
+  await home.client.putSaving({ params: { id }, body: disabled })
+  await until(async () => {
+    const saving = (await home.shard(id))?.saving
+    return saving?.changing === undefined && saving?.persistence === 'disabled'
+  })
+  expect(await call(spec, 'CONFIG', 'GET', 'appendonly')).toEqual(['appendonly', 'no'])
+  expect(existsSync(join(home.path, 'shards', id, 'data', 'appendonlydir'))).toBe(false)
+})
+
+test('a snapshot that is being written when saving ends does not come back', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const spec = await makeSpec({ ...snapshot, snapshots: [{ secs: 3_600, writes: 1_000_000 }] })
+  await home.client.putShard({ params: { id }, body: spec })
+  await home.becomes(id, { state: 'running' })
+  await call(spec, 'CONFIG', 'SET', 'rdb-key-save-delay', '2000')
+  for (let n = 0; n < 500; n += 1) await call(spec, 'SET', `key:${n}`, '1')
+  await call(spec, 'BGSAVE')
+  await home.client.putSaving({ params: { id }, body: disabled })
+  await until(async () => (await home.shard(id))?.saving?.persistence === 'disabled')
+  expect(String(await call(spec, 'INFO', 'persistence'))).toContain('rdb_bgsave_in_progress:0')
+  expect(existsSync(join(home.path, 'shards', id, 'data', 'dump.rdb'))).toBe(false)
 })

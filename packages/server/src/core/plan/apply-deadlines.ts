@@ -71,7 +71,7 @@ function sayHowLong(ms: number): string {
  * can go back. After all have, a person decides.
  */
 export function isUndoable({ groups }: ObservedDatabase, goal: Goal): boolean {
-  if (goal.undo || goal.kind === 'remove' || goal.before !== undefined) return false
+  if (goal.undo || goal.kind === 'remove' || goal.change !== undefined) return false
   if (goal.from === null) return groups.some(({ recordedPrimary }) => recordedPrimary === null)
   const left = groups.filter((group) => hasHandedOver(group, goal))
   if (left.length === groups.length) return left.every((group) => neverServed(group, goal))

@@ -18,11 +18,16 @@ export function lackOfMemory(seen: ObservedGroup): Obstacle | undefined {
  * Returns why the disk has no room, which every kind of upgrade needs: a surge shard writes its files, and a
  * replica saves its data before it restarts.
  */
-export function lackOfDisk({ node }: ObservedGroup, { engine }: LiveShard): Obstacle | undefined {
-  const bytes = engine.usedMemoryBytes * 2 + SPARE_DISK_BYTES
+export function lackOfDisk({ node }: ObservedGroup, shard: LiveShard): Obstacle | undefined {
+  const bytes = diskForFiles([shard])
   if (node.diskFreeBytes >= bytes) return undefined
   const why = `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
   return { code: 'node_room', why }
+}
+
+/** Returns the bytes that files of these shards may take, with some to spare. */
+export function diskForFiles(shards: readonly LiveShard[]): number {
+  return shards.reduce((sum, { engine }) => sum + engine.usedMemoryBytes * 2, SPARE_DISK_BYTES)
 }
 
 const SPARE_DISK_BYTES = 96 * 1024 * 1024

@@ -5,11 +5,13 @@ import {
   type Goal,
   isLinked,
   isLive,
+  type LiveShard,
   type ObservedGroup,
   type ObservedShard,
   type Verdict,
 } from '../state/topology.ts'
 import { mayServe } from './may-serve.ts'
+import { lackOfDisk } from './node-room.ts'
 import { planSnapshot, retire } from './plan-durability.ts'
 import {
   planDiverged,
@@ -290,12 +292,15 @@ function planSize({ goal, primary, replicas }: Group): Verdict | undefined {
 }
 
 /** Switches on a linked replica's append-only file: only without one can a replica resume the stream. */
-function planAof({ goal, primary, replicas }: Group): Verdict | undefined {
+function planAof({ seen, goal, primary, replicas }: Group): Verdict | undefined {
   if (goal.persistence !== 'aof') return undefined
   const without = [primary, ...replicas].find(
     (shard) => isLive(shard) && shard.engine.aof === 'off' && (shard === primary || isLinked(shard, primary)),
   )
   if (without === undefined) return undefined
+  // An engine that cannot write to it refuses writes, or ends.
+  const lacking = goal.change !== undefined && isLive(without) ? lackOfDisk(seen, without) : undefined
+  if (lacking !== undefined) return { kind: 'stuck', ...lacking }
   return act({
     kind: 'enable-aof',
     shard: without.id,
@@ -303,20 +308,22 @@ function planAof({ goal, primary, replicas }: Group): Verdict | undefined {
   })
 }
 
-/** Waits for a shard whose process does not save its data as wanted yet: its agent changes that. */
+/**
+ * Waits for a shard whose process does not save its data as wanted yet: its agent changes that. A change of
+ * the database also waits for a whole append-only file, which a process that died meanwhile may still write.
+ */
 function planSaving({ goal, primary, replicas }: Group): Verdict | undefined {
-  const shard = [primary, ...replicas].find(
-    (one) => isLive(one) && one.saving != null && one.saving.persistence !== goal.persistence,
-  )
+  const shard = [primary, ...replicas].filter(isLive).find((one) => isUnsaved(one, goal))
   if (shard === undefined) return undefined
-  const why = `shard ${shard.id} ${waysToSave[goal.persistence]}`
-  return {
-    kind: 'wait',
-    shard: shard.id,
-    code: 'saving',
-    why,
-    ...(isLive(shard) && progressOf(shard.engine)),
-  }
+  const said = shard.trouble === '' ? '' : ` (its log: ${shard.trouble})`
+  const why = `shard ${shard.id} ${waysToSave[goal.persistence]}${said}`
+  return { kind: 'wait', shard: shard.id, code: 'saving', why, ...progressOf(shard.engine) }
+}
+
+function isUnsaved({ saving, engine }: LiveShard, { persistence, change }: Goal): boolean {
+  if (saving == null) return false
+  if (saving.changing === true || saving.persistence !== persistence) return true
+  return change !== undefined && persistence === 'aof' && engine.aof !== 'on'
 }
 
 const waysToSave: Readonly<Record<Goal['persistence'], string>> = {

@@ -159,15 +159,40 @@ describe('other limits', () => {
 })
 
 describe('another way to save data, or another number of replicas', () => {
-  const before = { replicas: 1, persistence: 'disabled' }
+  const from = { replicas: 1, persistence: 'disabled', memoryBytes: 100 * MB, aofFsync: 'everysec' }
 
   test('needs an action, whose undo restores what was before', () => {
-    expect(ask({ replicas: 0 })).toMatchObject({ replicas: 0, goal: { replicas: 0, before, undo: false } })
+    expect(ask({ replicas: 0 })).toMatchObject({
+      replicas: 0,
+      goal: { replicas: 0, change: { from, to: { replicas: 0 } }, undo: false },
+    })
     expect(ask({ persistence: 'aof' })).toMatchObject({
       persistence: 'aof',
-      goal: { persistence: 'aof', before },
+      goal: { persistence: 'aof', change: { from } },
     })
     expect(ask({ replicas: 1, persistence: 'disabled' })).toMatchObject({ change: false, goal: null })
+  })
+
+  test('is undone together with the settings that were asked for with it', () => {
+    const asked = { persistence: 'aof', aofFsync: 'always', megabytes: 200 } as const
+    expect(ask(asked)).toMatchObject({ goal: { change: { from, to: { memoryBytes: 200 * MB } } } })
+  })
+
+  test('needs room on the disk for its files, since an engine without it ends with what is in memory', () => {
+    const room = (diskMb: number) =>
+      holding(50, undefined, { memoryFreeBytes: 1e12, diskFreeBytes: diskMb * MB })
+    const refused = {
+      refused: 'insufficient_resources',
+      message: expect.stringMatching(/^data_persistence: /),
+    }
+    for (const persistence of ['aof', 'snapshot'] as const) {
+      expect(ask({ persistence }, { seen: room(90) })).toMatchObject(refused)
+      expect(ask({ persistence }, { seen: room(100_000) })).toMatchObject({ persistence })
+    }
+    const saved = { ...database, persistence: 'aof' } as const
+    expect(ask({ persistence: 'disabled' }, { database: saved, seen: room(1) })).toMatchObject({
+      change: true,
+    })
   })
 
   test('needs none where only the rules of the present way change', () => {

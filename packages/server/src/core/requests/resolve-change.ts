@@ -1,9 +1,10 @@
 import type { Module } from '../modules/module.ts'
 import { isAtLeast, mayEvictAnything } from '../plan/limit-orders.ts'
+import { diskForFiles } from '../plan/node-room.ts'
 import type { Action } from '../state/action.ts'
 import { type Database, steadyGoal } from '../state/database.ts'
 import { limitsOf } from '../state/engine-memory.ts'
-import type { Goal } from '../state/goal.ts'
+import type { ChangeableSettings, Goal } from '../state/goal.ts'
 import { type Refused, refusedForAll } from '../state/refused.ts'
 import { dataBytes } from '../state/surge-bytes.ts'
 import { isLive, type ObservedDatabase } from '../state/topology.ts'
@@ -14,14 +15,8 @@ import { refuseTinyMemory } from './refused-memory.ts'
 /** Changed settings of a database. Memory: bytes of all groups together; 0 is unlimited. */
 export type ChangeRequest = { readonly [Name in Changeable]?: Database[Name] | undefined }
 
-/** The settings that can be changed, each with its recorded value. */
-export type Changeable =
-  | 'memoryBytes'
-  | 'evictionPolicy'
-  | 'replicas'
-  | 'persistence'
-  | 'aofFsync'
-  | 'snapshots'
+/** Name of a setting that can be changed. */
+export type Changeable = keyof ChangeableSettings
 
 export interface ChangeSubject {
   readonly database: Database
@@ -64,6 +59,7 @@ export function resolveChange(request: ChangeRequest, subject: ChangeSubject): R
     ...lackOfMemory(subject, database),
     ...(raises ? [] : lackOfRoom(subject, database)),
     ...portsLacking(subject, database),
+    ...lackOfDiskFor(subject, database),
   ]
   return refusedForAll(obstacles) ?? resolved
 }
@@ -91,9 +87,15 @@ function withSavePoints(database: Database): Database {
 /** A snapshot each hour in which something was written. */
 export const hourly: Database['snapshots'] = [{ secs: 3_600, writes: 1 }]
 
-function goalOf(database: Database, { replicas, persistence }: Database): Goal | null {
-  if (database.replicas === replicas && database.persistence === persistence) return null
-  return { ...steadyGoal(database), before: { replicas, persistence } }
+/** Live settings need no action, and are part of one that is needed: its undo restores them, too. */
+function goalOf(database: Database, before: Database): Goal | null {
+  if (database.replicas === before.replicas && database.persistence === before.persistence) return null
+  return { ...steadyGoal(database), change: { to: settingsOf(database), from: settingsOf(before) } }
+}
+
+function settingsOf(database: Database): ChangeableSettings {
+  const { memoryBytes, evictionPolicy, replicas, persistence, aofFsync, snapshots } = database
+  return { memoryBytes, evictionPolicy, replicas, persistence, aofFsync, snapshots }
 }
 
 function busy({ database, action }: ChangeSubject, onlyRaises: boolean): Refused | undefined {
@@ -140,6 +142,17 @@ function lackOfMemory({ database, seen }: ChangeSubject, wanted: Database): read
 
 function addedShards(before: Database, wanted: Database): number {
   return Math.max(0, wanted.replicas - before.replicas) * before.groups.length
+}
+
+/** A file that an engine cannot write may end its process, with all that is only in memory. */
+function lackOfDiskFor({ database, seen }: ChangeSubject, wanted: Database): readonly Refused[] {
+  if (wanted.persistence === database.persistence || wanted.persistence === 'disabled') return []
+  const shards = seen.groups.flatMap((group) => group.shards)
+  const needed = diskForFiles(shards.filter(isLive))
+  const free = Math.min(...seen.groups.map(({ node }) => node.diskFreeBytes))
+  if (needed <= free) return []
+  const message = `data_persistence: the files of ${shards.length} shard(s) may need ${mb(needed)} MB of disk, and the node has ${mb(free)} MB free`
+  return [{ refused: 'insufficient_resources', field: 'data_persistence', message }]
 }
 
 function portsLacking({ database, lackOfPorts }: ChangeSubject, wanted: Database): readonly Refused[] {

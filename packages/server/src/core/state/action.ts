@@ -149,8 +149,11 @@ export interface WaitedClients {
 
 /** Returns the goal that undoes an upgrade (former runs, old primaries as primaries), or a change. */
 export function undoGoal(goal: Goal): Goal {
-  const { before, replicas, persistence } = goal
-  if (before !== undefined) return { ...goal, ...before, before: { replicas, persistence }, undo: true }
+  if (goal.change !== undefined) {
+    const { to, from } = goal.change
+    const { replicas, persistence } = from
+    return { ...goal, replicas, persistence, change: { to: from, from: to }, undo: true }
+  }
   if (goal.from === null) return { ...goal, kind: 'remove' }
   return {
     ...goal,

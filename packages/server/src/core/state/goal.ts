@@ -18,8 +18,8 @@ export interface Goal {
   /** Replicas of each group, without its primary. */
   readonly replicas: number
   readonly persistence: 'disabled' | 'aof' | 'snapshot'
-  /** Of a change of the database: what an undo restores. Absent: no change of these. */
-  readonly before?: Pick<Goal, 'replicas' | 'persistence'>
+  /** Of a change of settings: all of them after it, and before. Absent: no such change. */
+  readonly change?: { readonly to: ChangeableSettings; readonly from: ChangeableSettings }
   /** Primaries when the goal was accepted; none during creation. */
   readonly homes: readonly number[]
   /** True if the original primaries get their role back at the end. */
@@ -31,6 +31,14 @@ export interface Goal {
   /** True if a primary without replicas may restart in place and load its data from disk, without service. */
   readonly inPlace: boolean
   readonly policy: Policy
+}
+
+/** Settings of a database that change while it serves. Memory: bytes of all groups; 0 is unlimited. */
+export interface ChangeableSettings extends Pick<Goal, 'replicas' | 'persistence'> {
+  readonly memoryBytes: number
+  readonly evictionPolicy: string
+  readonly aofFsync: 'everysec' | 'always'
+  readonly snapshots: readonly { readonly secs: number; readonly writes: number }[]
 }
 
 /** Policy of an upgrade. */

@@ -1,4 +1,4 @@
-import type { Address, ShardSaving } from '@fairlead/api'
+import type { Address, ReportedSaving } from '@fairlead/api'
 import { isSameAddress } from '@fairlead/engine'
 import type { History, SlotRange } from './database.ts'
 import type { Limits } from './engine-memory.ts'
@@ -94,7 +94,7 @@ export interface ObservedShard {
   /** Limits of its next process, from the agent's spec; null if the agent does not know it. */
   readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
   /** How its process saves its data, or its next one, from the agent. Null or absent: unknown. */
-  readonly saving?: ShardSaving | null
+  readonly saving?: ReportedSaving | null
   /** The agent's observation of a silent process. Null or absent: it answers, or there is none. */
   readonly silence?: Silence | null
   /** Certificate of its process for other shards, from the agent. Null or absent: none. */

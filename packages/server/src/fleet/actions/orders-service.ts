@@ -44,8 +44,8 @@ export function createOrders(deps: {
         const { handedOverAt } = action
         await actionsStore(db).update(action.uid, { handedOverAt, ...change }, at)
         // What the database is to be follows the goal of its change.
-        if (action.kind === 'change' && change.goal !== undefined)
-          await databasesStore(db).setSettings(action.databaseUid, shapeOf(change.goal), at)
+        if (change.goal?.change !== undefined)
+          await databasesStore(db).setSettings(action.databaseUid, change.goal.change.to, at)
         await databaseOrdersStore(db).note(action.databaseUid)
         const details = { action: action.uid, order }
         await auditStore(db).append(
@@ -57,10 +57,6 @@ export function createOrders(deps: {
       return known.uid
     },
   }
-}
-
-function shapeOf({ replicas, persistence }: Action['goal']) {
-  return { replicas, persistence }
 }
 
 /**

@@ -77,7 +77,9 @@ export async function reportRestartLoss(
   const { persistence, aofFsync } = about.database
   const primary = seen.shards.find(({ id }) => id === seen.recordedPrimary)
   if (primary === undefined || !isLive(primary) || !hasBrokenHistory(primary, known)) return
-  if (persistence === 'aof' && aofFsync === 'always') return
+  // While a change of that runs, its file may not be whole.
+  const isChanging = about.action?.goal.change !== undefined
+  if (persistence === 'aof' && aofFsync === 'always' && !isChanging) return
   const bytes = lostBytes(known, primary.engine) ?? lostOnDisk(known, primary, persistence)
   const words =
     `shard ${primary.id} died as a primary without a replica to replace it, and serves again with what was on its disk` +

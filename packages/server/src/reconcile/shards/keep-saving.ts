@@ -19,7 +19,9 @@ export async function keepSaving(
 ): Promise<void> {
   const body: ShardSaving = { persistence, aofFsync, snapshots: [...snapshots] }
   for (const { id, saving, leaving } of groups.flatMap(({ shards }) => shards)) {
-    if (saving == null || leaving || isDeepStrictEqual(saving, body)) continue
+    if (saving == null || leaving) continue
+    // While its process changes, its agent may have another order: one that was taken back since.
+    if (isDeepStrictEqual(saving, body)) continue
     await effect('put-saving', () => agent.putSaving({ params: { id: agentName(id) }, body }))
     memory.again(`saving of shard ${id}`)
   }

@@ -94,7 +94,13 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
     }
     return done
   },
-  'enable-aof': async ({ shard }, context) => command(shard, context, 'CONFIG', 'SET', 'appendonly', 'yes'),
+  'enable-aof': async ({ shard }, context) => {
+    // Until the file is whole, an engine that has to sync each write ends if it cannot: with data that are
+    // only in memory. The agent sets the policy afterwards.
+    if (context.action?.goal.change !== undefined)
+      await command(shard, context, 'CONFIG', 'SET', 'appendfsync', 'everysec')
+    return command(shard, context, 'CONFIG', 'SET', 'appendonly', 'yes')
+  },
   'save-snapshot': async ({ shard }, context) => saveSnapshot(shard, context),
   meet: meetInCluster,
   'assign-slots': assignSlots,
