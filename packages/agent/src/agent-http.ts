@@ -22,11 +22,14 @@ import {
   readBaseline,
   readEpoch,
   readLife,
+  removeBackup,
   removeModule,
   removeShard,
+  reportBackups,
   reportNode,
   reportShards,
   reportStatistics,
+  startBackup,
   startFetch,
   tryBuild,
 } from '@fairlead/api'
@@ -108,6 +111,9 @@ export async function serveAgent(
   mount(tryBuild, handlers.tryBuild)
   mount(putModule, handlers.putModule)
   mount(removeModule, handlers.removeModule)
+  mount(startBackup, handlers.startBackup)
+  mount(reportBackups, handlers.reportBackups)
+  mount(removeBackup, handlers.removeBackup)
   await app.listen({ path, backlog: MOST_WAITING })
   // Without a free file or memory, a connection cannot be accepted; the others continue.
   app.server.on('error', (err) => logger.error({ err }, 'a connection could not be accepted'))

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { type NodeFacts, type NodeReport, type ProxyState, Refusal } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { type AgentHandlers, serveAgent } from './agent-http.ts'
+import { type Backups, openBackups } from './backups/backups.ts'
 import type { BuildsOfNode } from './builds/builds-of-node.ts'
 import { type Fetches, type FetchPlace, openFetches } from './builds/open-fetches.ts'
 import { openEngineWall } from './engine/engine-wall.ts'
@@ -113,6 +114,15 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
     await openTrials({ home, builds, modules, wall, logger, takenPorts: () => shards.ports() }),
   )
   const fetches = stack.use(openFetches(config.fetchPlace, logger))
+  const backups = stack.use(
+    await openBackups({
+      home,
+      trials,
+      target: shards.target,
+      memoryFreeBytes: async () => (await resources()).memoryFreeBytes,
+      logger,
+    }),
+  )
   const tunnels = createTunnels(shards.target, () => life.look())
   const life = stack.use(watchOwnLife(config, tunnels))
   const fence = await openFence(home, logger, tunnels.cutBelow)
@@ -123,6 +133,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
     modules,
     trials,
     fetches,
+    backups,
     report,
     describe,
     life,
@@ -171,6 +182,7 @@ interface Answering {
   readonly modules: ModuleFiles
   readonly trials: Trials
   readonly fetches: Fetches
+  readonly backups: Backups
   readonly report: () => Promise<NodeReport>
   readonly describe: () => Promise<NodeFacts>
   readonly life: Pick<LifeWatch, 'life'>
@@ -181,7 +193,19 @@ interface Answering {
 
 function answerWith(
   { builds, host }: AgentConfig,
-  { shards, modules, trials, fetches, report, describe, life, changes, statistics, resources }: Answering,
+  {
+    shards,
+    modules,
+    trials,
+    fetches,
+    backups,
+    report,
+    describe,
+    life,
+    changes,
+    statistics,
+    resources,
+  }: Answering,
 ): AgentHandlers {
   return {
     reportNode: report,
@@ -220,9 +244,6 @@ function answerWith(
     },
     endShardProcess: async ({ params, body }) => shards.end(params.id, body.startedAt),
     readBaseline: async ({ params }) => ({ settings: await shards.baseline(params.id) }),
-    listBuilds: async () => [...(await builds.list())],
-    startFetch: async ({ body }) => fetches.start(body),
-    listFetches: async () => [...fetches.list()],
     async findFreePort({ body }) {
       // A shard that is not running keeps its port.
       const except = [...body.except, ...shards.ports()]
@@ -238,6 +259,32 @@ function answerWith(
         throw new Refusal('module_in_use', `a shard of this node has the module file ${sha256}`)
       await modules.remove(sha256)
       return { sha256 }
+    },
+    ...answerAboutBuilds(builds, fetches),
+    ...answerAboutBackups(backups),
+  }
+}
+
+function answerAboutBuilds(
+  builds: BuildsOfNode,
+  fetches: Fetches,
+): Pick<AgentHandlers, 'listBuilds' | 'startFetch' | 'listFetches'> {
+  return {
+    listBuilds: async () => [...(await builds.list())],
+    startFetch: async ({ body }) => fetches.start(body),
+    listFetches: async () => [...fetches.list()],
+  }
+}
+
+function answerAboutBackups(
+  backups: Backups,
+): Pick<AgentHandlers, 'startBackup' | 'reportBackups' | 'removeBackup'> {
+  return {
+    startBackup: ({ body }) => backups.start(body),
+    reportBackups: () => backups.list(),
+    async removeBackup({ params }) {
+      await backups.remove(params.name)
+      return params
     },
   }
 }

@@ -1,11 +1,12 @@
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ShardSpec } from '@fairlead/api'
+import { Seed, ShardSpec } from '@fairlead/api'
 import { codeOf } from '@fairlead/engine'
 import { type Static, type TSchema, Type } from 'typebox'
 import { parseAs } from '../process/check-schema.ts'
 import { writeDurably } from '../process/durable-file.ts'
 import { removeTree } from '../process/remove-tree.ts'
+import { backupFile } from './backup-folder.ts'
 
 /** The latest spec of a shard from the server. */
 const WantedRecord = Type.Object({
@@ -60,6 +61,8 @@ const ProcessRecord = Type.Object({
   ranOutside: Type.Optional(Type.Literal(true)),
   /** True while it is led to another way to save its data, or back. Absent: not. */
   changesSaving: Type.Optional(Type.Literal(true)),
+  /** Data that it must have loaded; absent: none are known, or an earlier process has answered with them. */
+  seed: Type.Optional(Seed),
   /** Position of its first line in engine.log, in bytes. */
   logFrom: Type.Integer(),
   /** Time of our request to save and stop. */
@@ -110,6 +113,8 @@ export interface ShardFolder {
   readonly log: string
   /** Returns the node's path of a module file. */
   modulePath(sha256: string): string
+  /** Returns the node's path of a file of a backup. */
+  backupPath(of: Pick<Seed, 'backup' | 'group'>): string
   /** Makes the folder (0700), and its subfolders that the engine writes to. */
   create(): Promise<void>
   /** Null if there is none. Throws if the file is invalid. */
@@ -155,6 +160,7 @@ export function shardFolder(home: string, id: string, nodeHome = home): ShardFol
     },
     log: join(path, 'engine.log'),
     modulePath: (sha256) => modulePath(nodeHome, sha256),
+    backupPath: ({ backup, group }) => backupFile(nodeHome, backup, group),
     async create() {
       for (const each of [data, users]) await mkdir(each, { recursive: true, mode: 0o700 })
     },

@@ -1,6 +1,11 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Seed, ShardSpec } from '@fairlead/api'
 import { messageOf, readListeners } from '@fairlead/engine'
 import { findProgram } from '../builds/builds-of-node.ts'
+import { countData, describeMissing } from '../engine/count-data.ts'
 import { engineTarget, portsOf } from '../engine/engine-config.ts'
+import { placeSnapshot, writeOwnSlots } from '../engine/place-snapshot.ts'
 import { describeEnd, prepareFolder, startProcess } from '../engine/start-process.ts'
 import { stopProcess, waitForEnd } from '../engine/stop-process.ts'
 import { decideAppendonly } from '../folder/decide-appendonly.ts'
@@ -32,6 +37,9 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   place.probe.forget()
   place.activity.forget()
   place.killedBecause = null
+  // Until a process has answered with the data, the next one must load them, too.
+  const seed = last === null ? spec.seed : last.seed
+  const misplaced = last === null && seed !== undefined ? await placeSeed(place, spec, seed) : undefined
   const disk = await readDataOnDisk(folder.data, last)
   const appendonly = decideAppendonly(spec, disk)
   const logFrom = await prepareFolder(folder, spec, appendonly.atStart)
@@ -57,6 +65,11 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
       died: last !== null && !disk.stoppedCleanly && (last.answeredAt !== null || last.before.died === true),
     },
     ...(outside && { ranOutside: true }),
+    ...(seed && { seed }),
+  }
+  if (misplaced !== undefined) {
+    await place.save(asDied(record, misplaced))
+    return
   }
   // Recorded before its start: after a crash, the next agent searches for it by its folder.
   await place.save(record)
@@ -69,6 +82,23 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   }
   const started = await launch(place, record).catch((cause: unknown) => asDied(record, messageOf(cause)))
   await place.save(started)
+}
+
+/** Places the data of a shard's first process. Returns the reason if they cannot be used. */
+async function placeSeed(
+  { folder, signal }: ShardWorkplace,
+  spec: ShardSpec,
+  seed: Seed,
+): Promise<string | undefined> {
+  await folder.create()
+  try {
+    await placeSnapshot({ path: folder.backupPath(seed), sha256: seed.sha256 }, folder, signal)
+  } catch (cause) {
+    signal.throwIfAborted()
+    return `backup ${seed.backup}, group ${seed.group}: ${messageOf(cause)}`
+  }
+  if (spec.cluster) await writeOwnSlots(spec, seed, folder)
+  return undefined
 }
 
 /** Returns the record of the started process. */
@@ -90,13 +120,19 @@ function historyOf(last: ProcessRecord | null, order: number) {
 
 /** Records a process's first answer and its settings, and sets what had to wait for its data. */
 export async function markReady(place: ShardWorkplace, last: ProcessRecord): Promise<void> {
+  const missing = last.seed && describeMissing(await countData(place.probe.call), last.seed.data)
+  if (missing !== undefined && last.identity)
+    return await kill(place, last.identity, `backup ${last.seed?.backup} is not loaded: ${missing}`)
   const answeredAt = Date.now()
   const later = last.appendonlyLater
   if (later !== null) await place.probe.call('CONFIG', 'SET', 'appendonly', later ? 'yes' : 'no')
   // Before its answer is recorded: a process that has answered has a baseline.
   const settings = readSettings(await place.probe.call('CONFIG', 'GET', '*'), last.spec)
   await place.folder.writeBaseline({ startedAt: last.startedAt, settings })
-  const { unanswered: _over, ...record } = last
+  // Of a database without persistence, files are outdated from the first write on.
+  if (last.seed && last.spec.persistence === 'disabled')
+    await rm(join(place.folder.data, 'dump.rdb'), { force: true })
+  const { unanswered: _over, seed: _loaded, ...record } = last
   await place.save({
     ...record,
     answeredAt,

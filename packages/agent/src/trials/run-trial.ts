@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ShardSpec, TrialRequest, TrialResult } from '@fairlead/api'
+import type { LoadedData, ShardSpec, TrialRequest, TrialResult } from '@fairlead/api'
 import { connectEngine, type EngineConnection, messageOf, readInfo } from '@fairlead/engine'
 import { createProbe } from '../engine/ask-engine.ts'
+import { countData } from '../engine/count-data.ts'
 import { engineTarget } from '../engine/engine-config.ts'
 import type { EngineWall } from '../engine/engine-wall.ts'
+import { placeSnapshot, type SnapshotFile } from '../engine/place-snapshot.ts'
 import { prepareFolder, startProcess } from '../engine/start-process.ts'
 import { stopProcess } from '../engine/stop-process.ts'
 import { decideAppendonly } from '../folder/decide-appendonly.ts'
@@ -36,16 +38,24 @@ export interface Trial {
   /** On 127.0.0.1; null if the request has no certificate. */
   readonly tlsPort: number | null
   readonly signal: AbortSignal
+  /** Data to load and to count, instead of a write and a read; undefined: none. */
+  readonly snapshot: SnapshotFile | undefined
 }
 
+/** The result of a trial, with the data of its snapshot, if it had one. */
+export type TrialOutcome = TrialResult & { readonly data?: LoadedData }
+
 /**
- * Starts a build with a shard's configuration in an empty folder, and checks its version, and a write and a
- * read as the database's user. It leaves no process. Throws when aborted, or if the folder cannot be written.
+ * Starts a build with a shard's configuration in a folder without data but those of `snapshot`, and checks
+ * its version, and a write and a read as the database's user. It leaves no process. Throws when aborted, or
+ * if the folder cannot be written.
  */
-export async function runTrial(trial: Trial): Promise<TrialResult> {
-  const { folder, program, wall } = trial
+export async function runTrial(trial: Trial): Promise<TrialOutcome> {
+  const { folder, program, wall, snapshot, signal } = trial
   const spec = specOf(trial)
-  const logFrom = await prepareFolder(folder, spec, decideAppendonly(spec, noData).atStart)
+  if (snapshot !== undefined) await placeSnapshot(snapshot, folder, signal)
+  const disk = { ...noData, snapshot: snapshot !== undefined }
+  const logFrom = await prepareFolder(folder, spec, decideAppendonly(spec, disk).atStart)
   const began = performance.now()
   const startMs = () => Math.round(performance.now() - began)
   const engine = { program, modules: spec.modules, ranOutside: false }
@@ -54,9 +64,9 @@ export async function runTrial(trial: Trial): Promise<TrialResult> {
   try {
     const silence = await untilAnswers(child, spec, trial.signal)
     const ms = startMs()
-    const { fault, version } =
+    const { fault, version, data } =
       silence === undefined ? await examine(trial, spec) : { fault: silence, version: '' }
-    if (fault === undefined) return { ok: true, why: '', startMs: ms, version }
+    if (fault === undefined) return { ok: true, why: '', startMs: ms, version, ...(data && { data }) }
     const words = await readLastWords(folder.log, logFrom, secretsOf(spec))
     const why = words === '' ? fault : `${fault}: ${words}`
     return { ok: false, why, startMs: ms, version, ...(saysPortTaken(words) && { portTaken: true }) }
@@ -83,7 +93,7 @@ async function untilAnswers(
   void child.ended.then((how) => {
     end = how
   })
-  const until = performance.now() + ANSWERS_WITHIN_MS
+  let until = performance.now() + ANSWERS_WITHIN_MS
   let last = 'it does not answer'
   while (performance.now() < until) {
     signal.throwIfAborted()
@@ -91,6 +101,8 @@ async function untilAnswers(
     if (end !== undefined) return end
     if (answer.kind === 'pong') return undefined
     if (answer.kind === 'busy') last = answer.why
+    // It takes as long as the data are large; an engine that hangs does not say so.
+    if (answer.kind === 'loading') until = performance.now() + ANSWERS_WITHIN_MS
     await delay(LOOK_EVERY_MS, undefined, { signal })
   }
   return `did not answer within ${ANSWERS_WITHIN_MS} ms: ${last}`
@@ -98,9 +110,9 @@ async function untilAnswers(
 
 /** Returns an answering engine's version, and its fault, if any. */
 async function examine(
-  { signal, request }: Trial,
+  { signal, request, snapshot }: Trial,
   spec: ShardSpec,
-): Promise<{ readonly fault: string | undefined; readonly version: string }> {
+): Promise<{ readonly fault: string | undefined; readonly version: string; readonly data?: LoadedData }> {
   const { address, login } = engineTarget(spec)
   const wanted = spec.build
   let version = ''
@@ -112,6 +124,10 @@ async function examine(
       const found = version === '' ? 'none' : version
       const fault = `it says of itself that its ${wanted.flavour} version is ${found}, not ${wanted.version}`
       return { fault, version }
+    }
+    if (snapshot !== undefined) {
+      const fault = await missingModule(admin, spec)
+      return { fault, version, data: await countData(admin.call) }
     }
     if (spec.cluster) await takeSlots(admin, signal)
     using user = await connectEngine({

@@ -5,15 +5,18 @@ import type { Logger } from 'pino'
 import { type BuildsOfNode, findProgram } from '../builds/builds-of-node.ts'
 import { BUS_DISTANCE } from '../engine/engine-config.ts'
 import type { EngineWall } from '../engine/engine-wall.ts'
+import type { SnapshotFile } from '../engine/place-snapshot.ts'
 import type { ModuleFiles } from '../folder/module-files.ts'
 import { findFreePort } from '../process/find-free-port.ts'
-import { runTrial, type Trial } from './run-trial.ts'
+import { runTrial, type Trial, type TrialOutcome } from './run-trial.ts'
 import { clearTrials, removeTrial, trialFolder } from './trial-folder.ts'
 
 /** Trials of builds. Dispose to end the running ones. */
 export interface Trials extends AsyncDisposable {
   /** Tries a build, in turn. A build that does not start is a result, and so is an aborted trial. */
   make(request: TrialRequest, signal: AbortSignal): Promise<TrialResult>
+  /** Like `make`; the build loads a snapshot, and its data are counted. */
+  load(request: TrialRequest, snapshot: SnapshotFile, signal: AbortSignal): Promise<TrialOutcome>
 }
 
 export interface TrialSettings {
@@ -36,23 +39,25 @@ const PORTS_TRIED = 3
 export async function openTrials(settings: TrialSettings): Promise<Trials> {
   await clearTrials(settings.home, settings.logger)
   const ending = new AbortController()
-  const underWay = new Set<Promise<TrialResult>>()
+  const underWay = new Set<Promise<TrialOutcome>>()
   const inUse = new Set<number>()
   const inTurn = createSemaphore(AT_ONCE)
+  const make = async (tried: Tried, gone: AbortSignal) => {
+    const signal = AbortSignal.any([gone, ending.signal])
+    const made = inTurn(() => tryOnPorts(settings, tried, inUse, signal), signal)
+    underWay.add(made)
+    try {
+      return await made
+    } catch (cause) {
+      if (!signal.aborted) throw cause
+      return { ok: false, why: 'the trial was broken off', startMs: 0, version: '' }
+    } finally {
+      underWay.delete(made)
+    }
+  }
   return {
-    async make(request, gone) {
-      const signal = AbortSignal.any([gone, ending.signal])
-      const made = inTurn(() => tryOnPorts(settings, request, inUse, signal), signal)
-      underWay.add(made)
-      try {
-        return await made
-      } catch (cause) {
-        if (!signal.aborted) throw cause
-        return { ok: false, why: 'the trial was broken off', startMs: 0, version: '' }
-      } finally {
-        underWay.delete(made)
-      }
-    },
+    make: (request, gone) => make({ request, snapshot: undefined }, gone),
+    load: (request, snapshot, gone) => make({ request, snapshot }, gone),
     async [Symbol.asyncDispose]() {
       ending.abort()
       await Promise.allSettled(underWay)
@@ -60,13 +65,16 @@ export async function openTrials(settings: TrialSettings): Promise<Trials> {
   }
 }
 
+type Tried = Pick<Trial, 'request' | 'snapshot'>
+
 async function tryOnPorts(
   settings: TrialSettings,
-  request: TrialRequest,
+  tried: Tried,
   inUse: Set<number>,
   signal: AbortSignal,
-): Promise<TrialResult> {
-  let result: TrialResult = { ok: false, why: 'no port is free for a trial', startMs: 0, version: '' }
+): Promise<TrialOutcome> {
+  const { request } = tried
+  let result: TrialOutcome = { ok: false, why: 'no port is free for a trial', startMs: 0, version: '' }
   for (let n = 0; n < PORTS_TRIED; n += 1) {
     const taken = [...inUse, ...settings.takenPorts()]
     const port = await choosePort(request.cluster, taken)
@@ -75,7 +83,7 @@ async function tryOnPorts(
     const tlsPort = request.certificate === undefined ? null : await choosePort(false, [...taken, port])
     if (tlsPort !== null) inUse.add(tlsPort)
     try {
-      result = await tryOn({ port, tlsPort }, settings, request, signal)
+      result = await tryOn({ port, tlsPort }, settings, tried, signal)
     } finally {
       inUse.delete(port)
       if (tlsPort !== null) inUse.delete(tlsPort)
@@ -88,9 +96,9 @@ async function tryOnPorts(
 async function tryOn(
   ports: Pick<Trial, 'port' | 'tlsPort'>,
   { home, builds, modules, wall, logger }: TrialSettings,
-  request: TrialRequest,
+  { request, snapshot }: Tried,
   signal: AbortSignal,
-): Promise<TrialResult> {
+): Promise<TrialOutcome> {
   signal.throwIfAborted()
   const program = await readyProgram(builds, modules, request).catch((cause: unknown) => cause)
   if (typeof program !== 'string')
@@ -103,7 +111,7 @@ async function tryOn(
   const folder = trialFolder(home, ports.port)
   await folder.create()
   try {
-    const result = await runTrial({ request, program, wall, folder, ...ports, signal })
+    const result = await runTrial({ request, snapshot, program, wall, folder, ...ports, signal })
     logger.info({ build: request.build, ...result }, 'a build was tried')
     return result
   } finally {

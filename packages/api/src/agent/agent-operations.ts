@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { closed } from '../contract/closed.ts'
 import { socketOperation } from '../contract/operation.ts'
+import { removeBackup, reportBackups, startBackup } from './backup-operations.ts'
 import { listFetches, startFetch } from './build-fetches.ts'
 import { readLife } from './engine-tunnel.ts'
 import { FoundBuild } from './found-build.ts'
@@ -266,4 +267,7 @@ export const agentOperations = {
   tryBuild,
   putModule,
   removeModule,
+  startBackup,
+  reportBackups,
+  removeBackup,
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { BackupName } from '../contract/backup-name.ts'
 import { closed } from '../contract/closed.ts'
 
 /** Name of a shard on its node. */
@@ -30,6 +31,34 @@ export const LoadedModule = Type.Object({
   args: Type.Array(Type.String()),
 })
 export type LoadedModule = Static<typeof LoadedModule>
+
+/** Hash slots, both ends included. */
+export const SlotRange = Type.Object({ first: Type.Integer(), last: Type.Integer() })
+
+/** The data of a snapshot, as an engine counted them that had just loaded it. */
+export const LoadedData = Type.Object({
+  /** Keys in the file, with those that had expired; null: the engine does not say (redis before 7). */
+  keysInFile: Type.Union([Type.Integer(), Type.Null()]),
+  /** Not empty databases by number; `expires`: keys that will expire. */
+  databases: Type.Array(
+    Type.Object({ number: Type.Integer(), keys: Type.Integer(), expires: Type.Integer() }),
+  ),
+  /** Libraries of functions. */
+  functions: Type.Integer(),
+  /** Memory of the engine with these data. */
+  memoryBytes: Type.Integer(),
+})
+export type LoadedData = Static<typeof LoadedData>
+
+/** The file of a backup that a shard begins with. */
+export const Seed = closed({
+  backup: BackupName,
+  group: Type.Integer(),
+  sha256: Sha256,
+  slots: SlotRange,
+  data: LoadedData,
+})
+export type Seed = Static<typeof Seed>
 
 /** Parameters that determine the memory of a value in an engine. */
 export const ENCODINGS = [
@@ -115,6 +144,11 @@ export const ShardSpec = closed({
   backlogBytes: Type.Integer({ minimum: 0 }),
   /** Limits of compact forms, set before the process loads data. Absent: as in the previous spec. */
   encodings: Type.Optional(Encodings),
+  /**
+   * The data of the shard's first process, which runs only if it has loaded all of them. Ignored by later
+   * processes. Absent: it begins empty.
+   */
+  seed: Type.Optional(Seed),
   /** If a module file is missing or has another hash, the shard is `failed` without a start. */
   modules: Type.Array(LoadedModule),
   /** Password of the administrative user `fairlead`. */
