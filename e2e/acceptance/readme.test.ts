@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../proof/create-database.ts'
 import { enginesFolder } from '../../proof/engines-folder.ts'
 import { packTally } from '../../proof/modules/add-module.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
@@ -48,6 +49,16 @@ describe('the commands work as they are printed', () => {
     const actions = await fairlead.api.listDatabaseActions({ params: { uid }, query: { limit: 1 } })
     return { database: await fairlead.api.getDatabase({ params: { uid } }), action: actions[0] }
   }
+
+  test('docs/operate/backup.md: the drill restores every key, and leaves nothing', async () => {
+    const { api } = fairlead
+    const { uid } = await createDatabase(fairlead, { name: 'orders', memory_size: 0, replication: false })
+    await api.giveCommand({ params: { uid }, body: { command: 'MSET a 1 b 2 c 3' } })
+    const [printed = ''] = await walk(fairlead, blocksOf(fairlead, 'docs/operate/backup.md'))
+    expect(printed).toMatch(/\b3 keys\b/)
+    expect(await api.listBackups({})).toEqual([])
+    expect((await only()).database).toMatchObject({ name: 'orders' })
+  })
 
   test('README.md: five commands create a database, upgrade it and roll it back', async () => {
     const [commands = ''] = blocksOf(fairlead, 'README.md', 'bash')

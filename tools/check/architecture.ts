@@ -173,6 +173,7 @@ const mayOpen = [
   ...['open-plain-file', 'remove-tree', 'give-folder'],
   // Of the agent alone: engines cannot write there.
   ...[
+    'backup-folder',
     'shard-folder',
     'proxy-folder',
     'processes-of-others',

@@ -41,6 +41,7 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
     engine: ['process', 'builds', 'folder'],
     shards: ['process', 'builds', 'folder', 'engine'],
     trials: ['process', 'builds', 'folder', 'engine'],
+    backups: ['process', 'node', 'folder', 'engine', 'trials'],
     proxy: ['process', 'builds', 'engine'],
     server: ['process', 'builds', 'engine', 'proxy'],
   },
@@ -99,6 +100,7 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
     databases: ['stores', 'refusals', 'modules'],
     actions: ['stores', 'refusals', 'events', 'modules', 'databases'],
     endpoints: ['stores', 'refusals', 'databases'],
+    backups: ['databases'],
     upgrades: ['stores', 'refusals', 'modules', 'databases', 'actions'],
   },
   'packages/server/src/observe': {

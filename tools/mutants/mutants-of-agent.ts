@@ -15,6 +15,30 @@ const tunnels = { file: `${source}/tunnels/tunnels.ts`, tests: [`${component}/tu
 /** Faults of the agent. */
 export const mutantsOfAgent: readonly Mutant[] = [
   {
+    name: 'a copy may lack keys of its backup',
+    breaks: 'a copy has all data of its backup',
+    file: `${source}/engine/count-data.ts`,
+    tests: [`${source}/engine/count-data.test.ts`],
+    text: 'if (has.keys > is.keys || has.keys < is.keys - is.expires)',
+    instead: 'if (has.keys > is.keys)',
+  },
+  {
+    name: 'a file of a backup may be another',
+    breaks: 'a copy has all data of its backup',
+    file: `${source}/engine/place-snapshot.ts`,
+    tests: [`${component}/backups/backups.test.ts`],
+    text: 'if (found !== sha256)',
+    instead: "if (found === '')",
+  },
+  {
+    name: 'a shard must have the data of its backup at each start',
+    breaks: 'a copy is a database like any other',
+    file: `${source}/shards/carry-out.ts`,
+    tests: [`${component}/backups/backups.test.ts`],
+    text: 'const seed = last === null ? spec.seed : last.seed',
+    instead: 'const seed = spec.seed',
+  },
+  {
     name: 'a process is known by its pid alone',
     breaks: 'no other process is adopted, or ended',
     file: `${source}/process/process-identity.ts`,

@@ -216,11 +216,19 @@ export const mutantsOfCore: readonly Mutant[] = [
     instead: 'if (failed >= 0) return undefined',
   },
   {
+    name: 'a new primary serves before its backup is counted',
+    breaks: 'a copy has all data of its backup',
+    file: 'packages/server/src/core/plan/plan-group.ts',
+    tests: ['packages/server/src/core/plan/plan-group.test.ts'],
+    text: "if (goal.seeds !== undefined && seen.recordedPrimary === null && primary.process !== 'running') {",
+    instead: 'if (goal.seeds === null) {',
+  },
+  {
     name: 'a wait before the handover never ends',
     breaks: 'waiting has an end, and what was begun is undone',
     file: 'packages/server/src/core/plan/apply-deadlines.ts',
     tests: ['packages/server/src/core/plan/apply-deadlines.test.ts'],
-    text: 'if (waitedMs < deadlineMs(verdict, awaited, held) + syncMs(seen)) return verdict',
+    text: 'if (waitedMs < deadlineMs(verdict, awaited, held) + syncMs(seen, seedBytes)) return verdict',
     instead: 'if (waitedMs >= 0) return verdict',
   },
   {

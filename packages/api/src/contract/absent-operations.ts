@@ -5,7 +5,10 @@ export const absentOperations: readonly (readonly [string, string])[] = [
   ['PUT /v1/bdbs/{uid}/flush', 'a client sends FLUSHALL'],
   ['PUT /v1/bdbs/{uid}/reset_admin_pass', 'no user reaches the administrative user of an engine'],
   ['POST, PUT, DELETE /v1/bdbs/{uid}/passwords', 'a database keeps the password of its creation'],
-  ['POST /v1/bdbs/{uid}/actions/export, import', 'data is copied by clients'],
+  [
+    'POST /v1/bdbs/{uid}/actions/export, import',
+    'POST /v1/bdbs/{uid}/backups, and from_backup of POST /v1/bdbs',
+  ],
   ['GET, POST /v1/bdbs/{uid}/actions/recover', 'Fairlead starts shards again automatically'],
   ['PUT /v1/bdbs/{uid}/actions/rebalance, revamp, optimize_shards_placement', 'all shards are on one node'],
   [

@@ -75,6 +75,7 @@ export const errors = {
     meaning: 'The role has moved less than 3 seconds ago: the trace of the handover comes soon',
   },
   endpoint_not_exist: { status: 404, meaning: 'The database has no endpoint' },
+  backup_not_exist: { status: 404, meaning: 'The backup does not exist' },
   module_not_exist: { status: 404, meaning: 'The module does not exist' },
   module_in_use: { status: 406, meaning: 'A database uses the module' },
   insecure_version: {
@@ -89,6 +90,11 @@ export const errors = {
   upgrade_would_discard_data: {
     status: 406,
     meaning: 'The upgrade would lose data, and the request does not allow that',
+  },
+  backup_not_readable: {
+    status: 406,
+    meaning:
+      'The new database cannot take the data of the backup; the message names the reason, and what can take them',
   },
   target_does_not_start: {
     status: 406,

@@ -22,8 +22,7 @@ const defaultKeyRegexes = [...keyRegexes, ...keyRegexes.map((all) => all.map((re
 
 const oneNode = 'each database is on one node'
 const oneProxy = 'each database has one endpoint'
-const noBackup =
-  'Fairlead makes no backups yet: copy the data with a client, or the snapshots of data_persistence'
+const noBackup = 'backups are made when they are asked for, POST /v1/bdbs/{uid}/backups, and not regularly'
 const noGeo = 'there are no databases over several clusters'
 const noSource = 'a database does not follow another one'
 const noFlash = 'all data is in memory'
@@ -64,7 +63,7 @@ const databaseRows: readonly Row[] = [
   ['backup_interval_offset', [0], noBackup],
   ['backup_history', [0], noBackup],
   ['backup_location', [''], noBackup],
-  ['dataset_import_sources', [[]], 'load data with a client, after the database is active'],
+  ['dataset_import_sources', [[]], 'from_backup names a backup; other data are loaded with a client'],
   ['mtls_allow_outdated_certs', [false], noClientCertificates],
   ['mtls_allow_weak_hashing', [false], noClientCertificates],
   ['enforce_client_authentication', ['disabled'], noClientCertificates],

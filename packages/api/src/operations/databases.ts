@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { BackupName } from '../contract/backup-name.ts'
 import { closed, optional } from '../contract/closed.ts'
 import { fieldsQuery } from '../contract/fields-query.ts'
 import { fixedDatabaseFields, schemasOf } from '../contract/fixed-fields.ts'
@@ -244,6 +245,11 @@ const CreateDatabaseRequest = closed({
       }),
       { maxItems: 16, description: 'Modules can be added at creation only' },
     ),
+    from_backup: Type.String({
+      ...BackupName,
+      description:
+        'Name of a backup: the database begins with its data, and serves when all are loaded. Fields that are absent are then as in the database of the backup: engine, replication, persistence, sharding, modules, …. shards_count cannot be another',
+    }),
     type: Type.Enum(['redis', 'memcached'], {
       description: 'redis: the engine redis, if no other is named and a sound build of it fits',
     }),
@@ -272,6 +278,8 @@ export const createDatabase = operation({
     'engine_incompatible_version',
     'engine_pack_incompatible_version',
     'unsupported_module_capabilities',
+    'backup_not_exist',
+    'backup_not_readable',
     'unavailable',
   ],
 })

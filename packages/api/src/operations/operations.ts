@@ -6,6 +6,7 @@ import {
   listActionsV2,
   listDatabaseActions,
 } from './actions.ts'
+import { backUpDatabase, deleteBackup, getBackup, listBackups } from './backups.ts'
 import { createCluster, getBootstrap } from './bootstrap.ts'
 import { deleteCertificate, getCertificates, updateCertificate } from './certificates.ts'
 import { getHealth, getNode, getOpenApi, getReadiness, listEngineVersions, listNodes } from './cluster.ts'
@@ -139,6 +140,10 @@ export const operations = {
   getEndpointStats,
   listEndpointClients,
   giveCommand,
+  backUpDatabase,
+  listBackups,
+  getBackup,
+  deleteBackup,
   listUpgradeTargets,
   upgradeDatabase,
   upgradeModules,

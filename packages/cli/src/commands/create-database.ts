@@ -1,5 +1,6 @@
 import type { Body, createDatabase as createOperation, Database } from '@fairlead/api'
 import type { CommonOptions, Context } from '../link/open-context.ts'
+import type { Link } from '../link/open-link.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { printOne } from '../output/print-answer.ts'
 import { addressedColumns, describeCopies } from './describe-database.ts'
@@ -23,7 +24,9 @@ export interface SettingsOptions {
 
 /** The options of `databases create`. */
 export interface CreateOptions extends CommonOptions, SettingsOptions {
-  readonly memory: number
+  /** Absent: as in the backup. */
+  readonly memory?: number
+  readonly fromBackup?: string
   readonly engine?: string
   readonly shards?: number
   readonly clusterProtocol?: boolean
@@ -37,8 +40,9 @@ export interface CreateOptions extends CommonOptions, SettingsOptions {
 /** Creates a database, and waits until it serves. */
 export async function createDatabase(context: Context, name: string, options: CreateOptions): Promise<void> {
   const { terminal, answer } = context
-  const body = { ...(await requestOf(name, options)), ...setFields(options.set) }
   const link = await context.link()
+  const memory = options.memory ?? (await memoryOf(link, options.fromBackup))
+  const body = { ...(await requestOf(name, memory, options)), ...setFields(options.set) }
   const created = await link.api.createDatabase({ body })
   const { uid, action_uid: action } = created
   if (options.wait && action !== undefined)
@@ -68,13 +72,19 @@ function describeConnect({ name, engine, tls_mode, oss_cluster, endpoints }: Dat
   ].join('')
 }
 
+/** Returns the memory of the database of a backup. */
+async function memoryOf({ api }: Link, name = ''): Promise<number> {
+  return (await api.getBackup({ params: { name } })).memory_size
+}
+
 /** Returns the request. Throws CommandFault for a wrong form; the server validates values. */
-async function requestOf(name: string, options: CreateOptions): Promise<Request> {
+async function requestOf(name: string, memory: number, options: CreateOptions): Promise<Request> {
   const { engine, shards, clusterProtocol, port } = options
   const password = await readGivenPassword(options)
   return {
     name,
-    memory_size: options.memory,
+    memory_size: memory,
+    ...(options.fromBackup !== undefined && { from_backup: options.fromBackup }),
     ...(engine !== undefined && { engine_version: engine }),
     ...settingsIn(options),
     ...(shards !== undefined && { shards_count: shards, ...(shards > 1 && { sharding: true }) }),

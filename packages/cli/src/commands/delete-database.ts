@@ -58,7 +58,7 @@ function describe(name: string, plan: Plan): string {
     ...(clients === null || clients === 0 ? [] : [`Ends ${counted(clients, 'connection')} of clients.`]),
     ...(last_saved_time === null
       ? []
-      : [`Its last snapshot, of ${last_saved_time}, is deleted, too: there are no backups.`]),
+      : [`Its last snapshot, of ${last_saved_time}, is deleted, too. Backups stay: fairlead backups list`]),
     ...(memory_used === null ? [] : [`${showBytes(Number(memory_used))} of memory are given back.`]),
   ]
   return lines.map((line) => `${line}\n`).join('')

@@ -20,6 +20,10 @@ export function addDatabasesCommands(program: Command, settings: Settings): void
   addUpdate(databases, settings)
   addUpgradeCommand(databases, settings)
   addDatabaseOrders(databases, settings)
+  addClientCommand(databases, 'backup', 'back up a database while it serves, and prove the backup')
+    .argument('<database>', WORD)
+    .option('--no-wait', 'do not wait until it is proved')
+    .action(acting(settings, async () => (await import('../commands/backups.ts')).backUpDatabase))
   addClientCommand(databases, 'delete', 'delete a database with all its data')
     .argument('<database>', WORD)
     .option('--dry-run', 'show what would end, and change nothing')
@@ -66,9 +70,11 @@ function addCreate(databases: Command, settings: Settings): void {
   needing(
     create.argument('<name>', 'letters, digits, - and _'),
     '--memory <size>',
-    'for the data of all primaries together, like 1GiB; 0: no limit',
+    'for the data of all primaries together, like 1GiB; 0: no limit; of a backup: as it was',
     (text) => readBytes('--memory', text),
+    'fromBackup',
   )
+    .option('--from-backup <backup>', 'begin with its data; what is not said here is as it was then')
     .option('--engine <build>', 'like valkey-8.1 or 8.1.1; default: the newest')
     .option('--shards <n>', 'primaries, each with a part of the keys', (text) => readWhole('--shards', text))
     .option('--cluster-protocol', 'clients speak the cluster protocol to the shards')

@@ -83,16 +83,21 @@ export function addWatchable(command: Command, settings: Settings, load: () => P
     .action(acting(settings, watchOrRun))
 }
 
-/** Adds a required option. Unlike commander's, it is missed after unknown options and missing arguments. */
+/**
+ * Adds an option that is required unless `other` is given. Unlike commander's, it is missed after unknown
+ * options and missing arguments.
+ */
 export function needing(
   command: Command,
   flags: string,
   about: string,
   parse: (text: string) => unknown = (text) => text,
+  other?: string,
 ): Command {
   const option = new Option(flags, `required: ${about}`).argParser(parse)
   return command.addOption(option).hook('preAction', (_, run) => {
-    if (run.getOptionValue(option.attributeName()) === undefined)
+    const hasOther = other !== undefined && run.getOptionValue(other) !== undefined
+    if (run.getOptionValue(option.attributeName()) === undefined && !hasOther)
       run.error(`error: ${option.flags} is missing`)
   })
 }

@@ -12,8 +12,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'databases create': [
     'databases create orders --memory 1GiB',
     'databases create carts --memory 4GiB --shards 3 --engine valkey-8.1 --tls',
+    'databases create orders2 --from-backup orders-20261130-211500',
     'databases create cache --memory 512MB --no-replication --persistence disabled --eviction allkeys-lru',
   ],
+  'databases backup': ['databases backup orders'],
   'databases update': [
     'databases update orders --memory 2GiB --dry-run',
     'databases update orders --eviction noeviction',
@@ -40,6 +42,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'actions retry': ['actions retry orders'],
   status: ['status', 'status --watch'],
   doctor: ['doctor', 'doctor -o json'],
+  'backups list': ['backups list', 'backups list --database orders'],
+  'backups delete': ['backups delete orders-20261130-211500'],
   'modules pack': ['modules pack ./tally.so --name tally --version 1.2.0 -o tally.zip'],
   'modules upload': ['modules upload search-2.8.4.zip'],
   'modules list': ['modules list'],

@@ -28,6 +28,10 @@ export const clientTrees: readonly Tree[] = [
     load: async () => (await import('./add-cluster-commands.ts')).addClusterCommands,
   },
   {
+    words: ['backups'],
+    load: async () => (await import('./add-backups-commands.ts')).addBackupsCommands,
+  },
+  {
     words: ['modules'],
     load: async () => (await import('./add-modules-commands.ts')).addModulesCommands,
   },

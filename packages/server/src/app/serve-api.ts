@@ -6,6 +6,7 @@ import { softwareVersion } from '../config/version.ts'
 import { actorOf, may } from '../core/identity/access.ts'
 import { createActions } from '../fleet/actions/actions-service.ts'
 import { createOrders } from '../fleet/actions/orders-service.ts'
+import { createBackups } from '../fleet/backups/backups-service.ts'
 import { createDatabaseChanges } from '../fleet/databases/change-service.ts'
 import { createShards } from '../fleet/databases/shards-service.ts'
 import { createCommands } from '../fleet/endpoints/commands-service.ts'
@@ -29,6 +30,7 @@ import { askAsClient } from '../reconcile/look/ask-as-client.ts'
 import { realTime } from '../reconcile/turn/time.ts'
 import { answerWithPage, consoleRoutes } from '../routes/console-routes.ts'
 import { actionsRoutes } from '../routes/fleet/actions-routes.ts'
+import { backupsRoutes } from '../routes/fleet/backups-routes.ts'
 import { databasesRoutes } from '../routes/fleet/databases-routes.ts'
 import { endpointsRoutes } from '../routes/fleet/endpoints-routes.ts'
 import { modulesRoutes } from '../routes/fleet/modules-routes.ts'
@@ -148,6 +150,8 @@ function mountDatabases(
   eventsRoutes(mount, events, databases)
   const hints = createUpgradeHints({ nodes, modules, now })
   shardsRoutes(mount, createShards({ store, databases, nodes, look }))
+  const backups = createBackups({ databases, agent, counter, now })
+  backupsRoutes(mount, backups)
   const endpoints = createEndpoints({ databases, proxy, agent, tls, probeAsClient, look, time: realTime })
   endpointsRoutes(mount, endpoints, createCommands({ databases, tls, counter, askAsClient }))
   databasesRoutes(mount, {
@@ -156,6 +160,7 @@ function mountDatabases(
     counter,
     changes: createDatabaseChanges({ store, databases, modules, now, look, nudge }),
     deletions: createDeletions({ databases, endpoints, look }),
+    backups,
   })
   upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))
   actionsRoutes(mount, actions, createOrders({ store, databases, nudge, now }))

@@ -9,6 +9,7 @@ import {
   HoldReasonOrNull,
   holdReasons,
   RollbackObstacleOrNull,
+  Seed,
 } from '@fairlead/api'
 import { Type } from 'typebox'
 import { oneOf } from './stored-column.ts'
@@ -61,6 +62,7 @@ export const StoredGoal = Type.Object({
     supervised: Type.Boolean(),
     rollbackWindow: Type.Union([Type.Integer({ minimum: 0 }), Type.Literal('until-finalized')]),
   }),
+  seeds: Type.Optional(Type.Array(Seed)),
 })
 
 /** Orders of people to an action. */

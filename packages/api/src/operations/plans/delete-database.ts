@@ -26,7 +26,7 @@ export const DeletionPlan = Type.Object({
   data_persistence: DataPersistence,
   last_saved_time: orNull(
     Type.String(),
-    'When a snapshot of every group was written last, by processes that run now; null: not of every group, or that is not known. It is deleted, too: there are no backups',
+    'When a snapshot of every group was written last, by processes that run now; null: not of every group, or that is not known. It is deleted, too; backups stay',
   ),
   memory_used: orNull(
     Type.Integer(),

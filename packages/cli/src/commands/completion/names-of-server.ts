@@ -26,6 +26,7 @@ const builds: Ask = async (api, signal) => {
 
 /** Queries by kind of value. The kinds are words of the tree. */
 const asks: Readonly<Record<string, Ask>> = {
+  backup: async (api, signal) => (await api.listBackups({ query: {} }, { signal })).map(({ name }) => name),
   database: databases,
   databases,
   build: builds,

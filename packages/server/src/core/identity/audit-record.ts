@@ -35,6 +35,8 @@ export const auditTypes = {
   bdb_deleted: 'INFO',
   bdb_command_given: 'INFO',
   bdb_credentials_read: 'INFO',
+  bdb_backup_requested: 'INFO',
+  bdb_backup_deleted: 'INFO',
   bdb_primary_replaced: 'WARNING',
   bdb_primary_lost_memory: 'WARNING',
   bdb_shard_hung: 'WARNING',

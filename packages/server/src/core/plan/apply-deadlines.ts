@@ -13,11 +13,16 @@ import { type Awaited, awaitedIn } from './awaited.ts'
 /**
  * Applies the deadline of waits to a verdict, including repeated steps. After it, an action that can be
  * undone without loss (`undoable`) is given up if it waits; any other continues, and a person must look.
- * `held`: why the step's last attempt changed nothing; `whatToDo`: appended to the reason for giving up.
+ * `held`: why the step's last attempt changed nothing; `seedBytes`: data to load at creation; `whatToDo`:
+ * appended to the reason for giving up.
  */
 export function applyDeadlines(
   verdict: Verdict,
-  { waitedMs, held }: { readonly waitedMs: number; readonly held?: Obstacle | undefined },
+  {
+    waitedMs,
+    held,
+    seedBytes = 0,
+  }: { readonly waitedMs: number; readonly held?: Obstacle | undefined; readonly seedBytes?: number },
   seen: ObservedGroup,
   undoable: boolean,
   whatToDo = '',
@@ -25,7 +30,7 @@ export function applyDeadlines(
   if (verdict.kind === 'hopeless') return undoable ? verdict : { ...verdict, kind: 'stuck' }
   const awaited = awaitedIn(verdict)
   if (awaited === undefined || (verdict.kind !== 'wait' && verdict.kind !== 'do')) return verdict
-  if (waitedMs < deadlineMs(verdict, awaited, held) + syncMs(seen)) return verdict
+  if (waitedMs < deadlineMs(verdict, awaited, held) + syncMs(seen, seedBytes)) return verdict
   const { code, why } = reasonOf(verdict, held)
   if (undoable && (verdict.kind === 'wait' || awaited.introduces))
     return { kind: 'hopeless', code, why: `${why}, for ${Math.round(waitedMs / 1000)} s now${whatToDo}` }
@@ -90,7 +95,7 @@ function isHeadless({ shards, recordedPrimary }: ObservedGroup): boolean {
 }
 
 /** Returns the time for a sync of the data at 8 MB/s (measured: 50 to 250 MB/s on our machines). */
-function syncMs({ shards }: ObservedGroup): number {
-  const largest = Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
+function syncMs({ shards }: ObservedGroup, seedBytes: number): number {
+  const largest = Math.max(seedBytes, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
   return largest / 8_000
 }

@@ -26,6 +26,20 @@ const cases = fc.record({
   picks: fc.infiniteStream(fc.nat()),
 })
 
+test('a primary that begins with a backup is on record only when its agent has counted the data', () => {
+  const data = { keysInFile: 1, databases: [], functions: 0, memoryBytes: 1 }
+  const seeds = [{ backup: 'b', group: 0, sha256: '', slots: { first: 0, last: 16_383 }, data }]
+  const goal = goalOf({ from: null, seeds, replicas: 0 })
+  const [shard] = groupOf(0).shards
+  if (shard === undefined) throw new Error('there is no shard')
+  const seen = { ...groupOf(0), recordedPrimary: null }
+  const starting = { ...seen, shards: [{ ...shard, wanted: goal, process: 'starting' as const }] }
+  // It answers, and may have only a part of the data.
+  expect(planGroup(starting, goal)).toMatchObject({ kind: 'wait', code: 'loading', shard: shard.id })
+  const running = { ...seen, shards: [{ ...shard, wanted: goal }] }
+  expect(planGroup(running, goal)).toMatchObject({ kind: 'do', step: { kind: 'record-primary' } })
+})
+
 describe('an upgrade', () => {
   test('ends with every shard on the goal, linked, as many as before, and the roles as asked', () => {
     fc.assert(

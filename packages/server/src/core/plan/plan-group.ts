@@ -155,13 +155,18 @@ function creationIsHopeless(
 }
 
 /** Releases holds first; then the store and the agents must know the primary. */
-function planRecords({ seen, primary, replicas }: Group): Verdict | undefined {
+function planRecords({ seen, goal, primary, replicas }: Group): Verdict | undefined {
   if (seen.handover !== null && !seen.handover.released) {
     return act({
       kind: 'release-handover',
       primary: primary.id,
       why: 'the handover is over, with or without success; no client may be held any longer',
     })
+  }
+  // Its agent counts the data of a backup before it reports the process as running.
+  if (goal.seeds !== undefined && seen.recordedPrimary === null && primary.process !== 'running') {
+    const why = `shard ${primary.id} loads the data of the backup`
+    return { kind: 'wait', shard: primary.id, code: 'loading', why }
   }
   if (seen.recordedPrimary !== primary.id) {
     return act({

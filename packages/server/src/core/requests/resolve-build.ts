@@ -90,6 +90,7 @@ export function resolveHoles(
   }
 }
 
+/** Lists builds for people. */
 export function listBuilds(catalogue: readonly Build[]): string {
   if (catalogue.length === 0) return 'nothing yet (try: fairlead engines fetch valkey 8.1)'
   return catalogue.map(({ flavour, version }) => `${flavour} ${version}`).join(', ')

@@ -1,4 +1,4 @@
-import type { Build } from '@fairlead/api'
+import type { Build, Seed } from '@fairlead/api'
 
 /** The complete wanted state of a database. Made once from the request, which is not read again. */
 export interface Goal {
@@ -31,6 +31,8 @@ export interface Goal {
   /** True if a primary without replicas may restart in place and load its data from disk, without service. */
   readonly inPlace: boolean
   readonly policy: Policy
+  /** Of a creation: the data with which the first shard of each group begins. Absent: none. */
+  readonly seeds?: readonly Seed[]
 }
 
 /** Settings of a database that change while it serves. Memory: bytes of all groups; 0 is unlimited. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Refusal } from '@fairlead/api'
+import { type NodeBackup, Refusal, type Seed } from '@fairlead/api'
 import { obstacleToBusTls } from '../../core/carry-over/builds-with-bus-tls.ts'
 import type { Actor } from '../../core/identity/access.ts'
 import { crowdedCluster } from '../../core/requests/crowded-cluster.ts'
@@ -7,8 +7,10 @@ import { describeBusy } from '../../core/requests/describe-busy.ts'
 import { lackOfPorts } from '../../core/requests/lack-of-ports.ts'
 import { byUid, placeOf } from '../../core/requests/list-order.ts'
 import { refuseLackOfMemory, refuseTinyMemory } from '../../core/requests/refused-memory.ts'
+import type { OfferedBuild } from '../../core/requests/resolve-build.ts'
 import { resolveDatabase } from '../../core/requests/resolve-database.ts'
 import type { NewModuleEntry } from '../../core/requests/resolve-modules.ts'
+import { resolveRestore } from '../../core/requests/resolve-restore.ts'
 import type { Action } from '../../core/state/action.ts'
 import { type Database, type ShardRecord, steadyGoal } from '../../core/state/database.ts'
 import type { EndpointReach } from '../../core/state/endpoint-reach.ts'
@@ -63,6 +65,8 @@ export interface DatabaseRequest
   /** The flavour if the version names none and one of its builds fits. */
   readonly preferredFlavour?: string
   readonly modules: readonly NewModuleEntry[]
+  /** The backup whose data it begins with. */
+  readonly backup?: NodeBackup
   /** Generated when undefined. */
   readonly userPassword: string | undefined
 }
@@ -134,7 +138,8 @@ export function createDatabases(deps: DatabasesDeps): Databases {
 
     async create(request, by) {
       refuse(refuseTinyMemory(request))
-      const resolved = resolveDatabase(request, await nodes.builds(), await modules.list())
+      const wish = restoreOf(request, await nodes.builds(), await modules.list())
+      const resolved = resolveDatabase({ ...request, ...wish.choice }, wish.builds, await modules.list())
       if ('refused' in resolved) throw toRefusal(resolved)
       const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(resolved.build) : undefined
       if (noTls !== undefined) throw new Refusal('field_not_available', noTls)
@@ -147,7 +152,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
         const lacking = await this.lackOfPorts(portsFor(request, deps.shardTls))
         if (lacking !== undefined) throw new Refusal('insufficient_resources', lacking)
         refuse(await lackOfMemory(request, { databases, nodes }))
-        return store.transaction((db) => recordNext(db, last, wanted, by))
+        return store.transaction((db) => recordNext(db, last, wanted, wish.seeds, by))
       })
       if (request.cluster) await warnOfCrowd(database.uid, request, { actions, nodes, now: now() })
       nudge(database.uid)
@@ -179,9 +184,31 @@ export function createDatabases(deps: DatabasesDeps): Databases {
   }
 }
 
+/** The builds for a new database, and the data that it begins with. Throws Refusal. */
+function restoreOf(
+  request: DatabaseRequest,
+  builds: readonly OfferedBuild[],
+  catalogue: Awaited<ReturnType<Modules['list']>>,
+) {
+  if (request.backup === undefined) return { builds, choice: {}, seeds: [] }
+  const names = request.modules.flatMap(
+    ({ name, uid }) => name ?? catalogue.find((module) => module.uid === uid)?.name ?? [],
+  )
+  const restore = resolveRestore(request, request.backup, builds, names)
+  if ('refused' in restore) throw toRefusal(restore)
+  const { engineVersion, preferredFlavour, seeds } = restore
+  return { builds: restore.builds, choice: { engineVersion, preferredFlavour }, seeds }
+}
+
 /** Refuses if another server created a database after `last`: it may have the name, ports or memory. */
-async function recordNext(db: Db, last: number, wanted: NewDatabase, by: Actor): Promise<Database> {
-  if ((await databaseOrdersStore(db).lastUid()) === last) return recordDatabase(db, wanted, by)
+async function recordNext(
+  db: Db,
+  last: number,
+  wanted: NewDatabase,
+  seeds: readonly Seed[],
+  by: Actor,
+): Promise<Database> {
+  if ((await databaseOrdersStore(db).lastUid()) === last) return recordDatabase(db, wanted, seeds, by)
   throw new Refusal('unavailable', 'another database was created at the same moment; try again')
 }
 
@@ -270,6 +297,7 @@ function withoutWishes({
   engineVersion: _asked,
   preferredFlavour: _preferred,
   modules: _named,
+  backup: _read,
   ...fields
 }: DatabaseRequest) {
   return fields

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Refusal } from '@fairlead/api'
+import { Refusal, type Seed } from '@fairlead/api'
 import type { Actor } from '../../core/identity/access.ts'
 import type { Action } from '../../core/state/action.ts'
 import { type Database, steadyGoal } from '../../core/state/database.ts'
@@ -38,14 +38,24 @@ export interface Nothing {
 }
 
 /** Records a new database, its action and its audit record. `db` is a transaction. */
-export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Promise<Database> {
+export async function recordDatabase(
+  db: Db,
+  wanted: NewDatabase,
+  seeds: readonly Seed[],
+  by: Actor,
+): Promise<Database> {
   const at = wanted.createdAt
   await refuseGone(db, wanted.modules)
   const created = await databasesStore(db).insert(wanted)
-  const goal = steadyGoal(created)
+  const goal = { ...steadyGoal(created), ...(seeds.length > 0 && { seeds }) }
   const action = { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal } as const
   await actionsStore(db).insert({ ...action, requestedBy: by.name }, at)
-  const details = { name: created.name, build: describeRuns(created) }
+  const [seed] = seeds
+  const details = {
+    name: created.name,
+    build: describeRuns(created),
+    ...(seed && { from_backup: seed.backup }),
+  }
   await auditStore(db).append({ type: 'bdb_created', by, databaseUid: created.uid, details }, at)
   return created
 }

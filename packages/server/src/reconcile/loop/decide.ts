@@ -85,7 +85,11 @@ export function planLanes(
     group,
     verdict: applyDeadlines(
       verdict,
-      { waitedMs: memory.waitedMs(uid, group, verdict), held: memory.whyHeld(uid, group) },
+      {
+        waitedMs: memory.waitedMs(uid, group, verdict),
+        held: memory.whyHeld(uid, group),
+        seedBytes: goal.seeds?.find((seed) => seed.group === group)?.data.memoryBytes ?? 0,
+      },
       findGroup(seen, group),
       undoable,
       whatToDo,

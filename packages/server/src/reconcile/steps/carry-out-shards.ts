@@ -1,4 +1,4 @@
-import type { Encodings } from '@fairlead/api'
+import type { Encodings, Seed } from '@fairlead/api'
 import type { EffectRunner } from '@fairlead/engine'
 import type { ShardRecord } from '../../core/state/database.ts'
 import { runsOf } from '../../core/state/goal.ts'
@@ -252,11 +252,19 @@ async function put(
   const { database, seen, ports, signal } = context
   const certificate = await shardCertificate(shard, ports)
   const encodings = await encodingsFor(shard, members, context)
-  const body = shardSpec(shard, database, asTheyRun(members, seen), certificate, encodings)
+  const spec = shardSpec(shard, database, asTheyRun(members, seen), certificate, encodings)
+  const seed = seedOf(shard, context)
+  const body = seed === undefined ? spec : { ...spec, seed }
   await ports.trials.deliver(shard.runs, signal)
   await ports.effect('put-shard', () =>
     ports.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
   )
+}
+
+/** Returns the data of a group's first shard. Once that has served, they are its own. */
+function seedOf({ follows }: ShardRecord, { action, group, seen }: ShardContext): Seed | undefined {
+  if (follows !== null || seen.recordedPrimary !== null) return undefined
+  return action?.goal.seeds?.find((seed) => seed.group === group)
 }
 
 /** Reads the limits of compact encodings from its primary, or from its process if it has none. */

@@ -21,6 +21,7 @@ import {
   readBuildFilter,
 } from '../../core/requests/list-order.ts'
 import { asServed } from '../../core/state/serving.ts'
+import type { Backups } from '../../fleet/backups/backups-service.ts'
 import type { DatabaseChanges } from '../../fleet/databases/change-service.ts'
 import type { Databases, DatabaseView } from '../../fleet/databases/databases-service.ts'
 import type { DeletionPlan, Deletions } from '../../fleet/endpoints/deletions-service.ts'
@@ -30,6 +31,7 @@ import { refuseOthers } from '../../http/input/refuse-others.ts'
 import { listPages } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'
 import type { AuditCounter } from '../../identity/audit/audit-counter.ts'
+import { withBackup } from './backups-routes.ts'
 import { changeFromWire, fromWire, show, showWithoutSecrets, storedStatusOf } from './database-wire.ts'
 
 /** Serves databases: list, creation, display, password, limits and deletion; `dry_run` changes nothing. */
@@ -41,9 +43,10 @@ export function databasesRoutes(
     readonly counter: Pick<AuditCounter, 'record'>
     readonly changes: DatabaseChanges
     readonly deletions: Deletions
+    readonly backups: Pick<Backups, 'get'>
   },
 ): void {
-  const { databases, hints, counter, changes, deletions } = deps
+  const { databases, hints, counter, changes, deletions, backups } = deps
   // Without hidden databases and secrets.
   mount(listDatabases, async ({ query }, caller) => {
     const only = databasesFor(caller.user, 'view_all_bdbs_info')
@@ -58,9 +61,13 @@ export function databasesRoutes(
     return withHint(show(view, caller), hintFor(view, hint))
   })
 
-  mount(createDatabase, async ({ body }, caller) =>
-    show(await databases.create(fromWire(body), actorOf(caller)), caller),
-  )
+  mount(createDatabase, async ({ body }, caller) => {
+    const { from_backup: name } = body
+    // Its data are those of its database.
+    const backup = name && (await backups.get(name, databasesFor(caller.user, 'start_bdb_export')))
+    const request = backup ? { ...fromWire(withBackup(body, backup)), backup } : fromWire(body)
+    return show(await databases.create(request, actorOf(caller)), caller)
+  })
 
   // The reading is recorded first.
   mount(getCredentials, async ({ params: { uid } }, caller) => {

@@ -20,7 +20,10 @@ const all = Object.values(operations).filter(
   ({ stream, path }: Operation) => stream !== true || path.includes(':'),
 ) as readonly Operation[]
 /** There is no agent here: operations that need one answer so. */
-const needsAgent = ['/readyz', '/v1/engine_versions', '/v1/engine_versions/fetches', '/v1/bdbs']
+const needsAgent = [
+  ...['/readyz', '/v1/engine_versions', '/v1/engine_versions/fetches', '/v1/bdbs'],
+  ...['/v1/backups', '/v1/backups/:name'],
+]
 const runs = { numRuns: 300 }
 
 /** What must hold of every answer, whatever was sent. */

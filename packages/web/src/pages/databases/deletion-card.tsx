@@ -23,7 +23,7 @@ export function DeletionCard({ database }: { readonly database: Database }) {
   if (!may('delete_bdb', database.uid)) return null
   return (
     <Card title="Delete">
-      <p className="muted above-button">All its data, on disk too. There are no backups.</p>
+      <p className="muted above-button">All its data, on disk too. Backups stay.</p>
       <button
         type="button"
         className="button"
