@@ -191,22 +191,9 @@ interface Answering {
   readonly resources: () => Promise<NodeResources>
 }
 
-function answerWith(
-  { builds, host }: AgentConfig,
-  {
-    shards,
-    modules,
-    trials,
-    fetches,
-    backups,
-    report,
-    describe,
-    life,
-    changes,
-    statistics,
-    resources,
-  }: Answering,
-): AgentHandlers {
+function answerWith({ builds, host }: AgentConfig, parts: Answering): AgentHandlers {
+  const { shards, modules, trials, fetches, backups } = parts
+  const { report, describe, life, changes, statistics, resources } = parts
   return {
     reportNode: report,
     describeNode: describe,
@@ -250,6 +237,17 @@ function answerWith(
       return { port: await findFreePort(host, { ...body, except }) }
     },
     tryBuild: ({ body }, signal) => trials.make(body, signal),
+    ...answerAboutModules(modules, shards),
+    ...answerAboutBuilds(builds, fetches),
+    ...answerAboutBackups(backups),
+  }
+}
+
+function answerAboutModules(
+  modules: ModuleFiles,
+  shards: Pick<SupervisedShards, 'modules'>,
+): Pick<AgentHandlers, 'putModule' | 'removeModule'> {
+  return {
     async putModule({ params: { sha256 }, file }) {
       await modules.put(sha256, file)
       return { sha256 }
@@ -260,8 +258,6 @@ function answerWith(
       await modules.remove(sha256)
       return { sha256 }
     },
-    ...answerAboutBuilds(builds, fetches),
-    ...answerAboutBackups(backups),
   }
 }
 
