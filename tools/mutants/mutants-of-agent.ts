@@ -19,7 +19,7 @@ export const mutantsOfAgent: readonly Mutant[] = [
     breaks: 'a copy has all data of its backup',
     file: `${source}/engine/count-data.ts`,
     tests: [`${source}/engine/count-data.test.ts`],
-    text: 'if (has.keys > is.keys || has.keys < is.keys - is.expires)',
+    text: 'if (has.keys > is.keys || has.keys < is.keys - is.expires - (is.volatile ?? 0))',
     instead: 'if (has.keys > is.keys)',
   },
   {

@@ -39,9 +39,14 @@ export const SlotRange = Type.Object({ first: Type.Integer(), last: Type.Integer
 export const LoadedData = Type.Object({
   /** Keys in the file, with those that had expired; null: the engine does not say (redis before 7). */
   keysInFile: Type.Union([Type.Integer(), Type.Null()]),
-  /** Not empty databases by number; `expires`: keys that will expire. */
+  /** Not empty databases by number; `expires`: keys that will expire; `volatile`: those with such fields. */
   databases: Type.Array(
-    Type.Object({ number: Type.Integer(), keys: Type.Integer(), expires: Type.Integer() }),
+    Type.Object({
+      number: Type.Integer(),
+      keys: Type.Integer(),
+      expires: Type.Integer(),
+      volatile: Type.Optional(Type.Integer()),
+    }),
   ),
   /** Libraries of functions. */
   functions: Type.Integer(),

@@ -163,6 +163,10 @@ function planRecords({ seen, goal, primary, replicas }: Group): Verdict | undefi
       why: 'the handover is over, with or without success; no client may be held any longer',
     })
   }
+  if (goal.seeds !== undefined && isBereft(primary, goal)) {
+    const why = `shard ${primary.id} died after it had loaded the data of the backup: nothing was on its disk`
+    return { kind: 'hopeless', code: 'shard_failing', why }
+  }
   // Its agent counts the data of a backup before it reports the process as running.
   if (goal.seeds !== undefined && seen.recordedPrimary === null && primary.process !== 'running') {
     const why = `shard ${primary.id} loads the data of the backup`
@@ -191,6 +195,11 @@ function planRecords({ seen, goal, primary, replicas }: Group): Verdict | undefi
     follow: primary.id,
     why: `it follows shard ${primary.id}, also after a restart of its process`,
   })
+}
+
+/** True if its process has replaced one that died, and nothing is saved. */
+function isBereft({ beganAfterDeath }: ObservedShard, { persistence }: Goal): boolean {
+  return beganAfterDeath && persistence === 'disabled'
 }
 
 /**
@@ -315,7 +324,7 @@ function planAof({ seen, goal, primary, replicas }: Group): Verdict | undefined 
 
 /**
  * Waits for a shard whose process does not save its data as wanted yet: its agent changes that. A change of
- * the database also waits for a whole append-only file, which a process that died meanwhile may still write.
+ * the database, or a restore, also waits for a whole append-only file, which may still be written.
  */
 function planSaving({ goal, primary, replicas }: Group): Verdict | undefined {
   const shard = [primary, ...replicas].filter(isLive).find((one) => isUnsaved(one, goal))
@@ -325,10 +334,11 @@ function planSaving({ goal, primary, replicas }: Group): Verdict | undefined {
   return { kind: 'wait', shard: shard.id, code: 'saving', why, ...progressOf(shard.engine) }
 }
 
-function isUnsaved({ saving, engine }: LiveShard, { persistence, change }: Goal): boolean {
+function isUnsaved({ saving, engine }: LiveShard, { persistence, change, seeds }: Goal): boolean {
   if (saving == null) return false
   if (saving.changing === true || saving.persistence !== persistence) return true
-  return change !== undefined && persistence === 'aof' && engine.aof !== 'on'
+  const isNew = change !== undefined || seeds !== undefined
+  return isNew && persistence === 'aof' && engine.aof !== 'on'
 }
 
 const waysToSave: Readonly<Record<Goal['persistence'], string>> = {

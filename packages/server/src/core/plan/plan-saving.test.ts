@@ -55,3 +55,17 @@ test('a change that is taken back ends when every process is what it was before'
   })
   expect(planGroup(saving({}, 'off'), undo)).toEqual({ kind: 'done' })
 })
+
+test('a database that begins with a backup fails if its process died with data that were only in memory', () => {
+  const data = { keysInFile: 1, databases: [], functions: 0, memoryBytes: 1 }
+  const seed = { backup: 'b', group: 0, sha256: '', slots: { first: 0, last: 16_383 }, data }
+  const restored = goalOf({ ...old, from: null, replicas: 0, persistence: 'disabled', seeds: [seed] })
+  const began = (afterDeath: boolean): ObservedGroup => {
+    const seen = saving({}, 'off')
+    const shards = seen.shards.map((shard) => ({ ...shard, beganAfterDeath: afterDeath }))
+    return { ...seen, shards, recordedPrimary: null }
+  }
+  expect(planGroup(began(true), restored)).toMatchObject({ kind: 'hopeless', code: 'shard_failing' })
+  expect(planGroup(began(true), { ...restored, persistence: 'aof' })).not.toMatchObject({ kind: 'hopeless' })
+  expect(planGroup(began(false), restored)).toMatchObject({ kind: 'do', step: { kind: 'record-primary' } })
+})
