@@ -16,10 +16,20 @@ import { reportTraffic } from './traffic.ts'
 export const EndpointShard = closed({ first: Slot, last: Slot, upstream: Address })
 export type EndpointShard = Static<typeof EndpointShard>
 
+const Certificate = Type.Object({ cert: Type.String(), key: Type.String() })
+
+/** A former port of an endpoint, or its former encryption: clients may still connect there. */
+export const FormerPlace = closed({
+  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+  tls: Type.Union([Certificate, Type.Null()]),
+})
+export type FormerPlace = Static<typeof FormerPlace>
+
 /** An endpoint for a proxy to serve. */
 export const EndpointSpec = closed({
   /** Address for clients. */
   host: Type.String(),
+  /** A change of port or encryption closes the connections that came to neither this nor a former place. */
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
   /** More addresses for clients, with the same port. Changes affect no open connection. */
   also: Type.Optional(Type.Array(Type.String())),
@@ -31,19 +41,37 @@ export const EndpointSpec = closed({
    */
   shards: Type.Union([Type.Array(EndpointShard, { minItems: 1, maxItems: 16_384 }), Type.Null()]),
   /** Certificate chain and key (PEM) for clients with TLS; null: no TLS. Changes affect new connections. */
-  tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
+  tls: Type.Union([Certificate, Type.Null()]),
+  /** Where clients may still connect, too. One port serves both with and without TLS. */
+  former: Type.Optional(Type.Array(FormerPlace, { maxItems: 16 })),
   /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: no TLS. */
   upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),
   /** Name of the database in the proxy's Sentinel, for clients of shards. Absent for sharded databases. */
   name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
+  /** Other names there, for clients that know a former one. */
+  formerNames: Type.Optional(Type.Array(Type.String(), { maxItems: 16 })),
   /** Reported with the name. Moved slots are followed only to these and primaries. Changes move no link. */
   replicas: Type.Optional(Type.Array(Address)),
 })
 export type EndpointSpec = Static<typeof EndpointSpec>
 
-/** An address where an endpoint cannot listen, and retries. */
-export const MissingAddress = Type.Object({ host: Type.String(), why: Type.String() })
+/** An address where an endpoint cannot listen, and retries. `port`: absent from older proxies. */
+export const MissingAddress = Type.Object({
+  host: Type.String(),
+  port: Type.Optional(Type.Integer()),
+  why: Type.String(),
+})
 export type MissingAddress = Static<typeof MissingAddress>
+
+/** Use of a former place. */
+export const FormerUse = Type.Object({
+  port: Type.Integer(),
+  tls: Type.Boolean(),
+  connections: Type.Integer(),
+  /** Since a client last came, or was seen connected; from the start of the place at most. */
+  quietMs: Type.Number(),
+})
+export type FormerUse = Static<typeof FormerUse>
 
 /** State of an endpoint; counters begin with the endpoint. */
 export const EndpointReport = Type.Object({
@@ -55,8 +83,10 @@ export const EndpointReport = Type.Object({
   /** `held`: nothing is forwarded (to some group) until a switch, release or deadline. `failed`: see why. */
   state: Type.Enum(['serving', 'held', 'failed']),
   why: Type.String(),
-  /** Addresses of `also`; absent: none. */
+  /** Absent: none. */
   missing: Type.Optional(Type.Array(MissingAddress)),
+  /** Absent: none. */
+  former: Type.Optional(Type.Array(FormerUse)),
   connections: Type.Integer(),
   /** Requests forwarded since the proxy started. */
   commands: Type.Integer(),

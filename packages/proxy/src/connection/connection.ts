@@ -205,5 +205,5 @@ export interface Owner {
 export type ClientSide = Pick<
   Socket,
   | ('isPaused' | 'pause' | 'resume' | 'end' | 'destroy' | 'destroyed' | 'destroySoon' | 'setTimeout')
-  | ('writableNeedDrain' | 'writableLength' | 'bytesWritten')
+  | ('writableNeedDrain' | 'writableLength' | 'bytesWritten' | 'localPort')
 > & { write(bytes: Buffer | string): boolean }

@@ -5,6 +5,7 @@ import type {
   EndpointReport,
   EndpointSpec,
   HoldResult,
+  MissingAddress,
   SwitchResult,
   TakenScripts,
 } from '@fairlead/api/of-proxies'
@@ -29,8 +30,9 @@ import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { type Admission, createAdmission, createShare, type Share } from '../listen/admission.ts'
 import type { Cut } from '../listen/cut-log.ts'
 import { type ClientQuery, listClients, viasOf } from '../listen/list-clients.ts'
-import { type Listener, listen, rejectConnection } from '../listen/listen.ts'
+import { type Admitted, listen, rejectConnection } from '../listen/listen.ts'
 import type { Others } from '../listen/others.ts'
+import { inSpec, type Places } from '../listen/places.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
 import { type Count, createCount } from '../traffic/count-traffic.ts'
@@ -38,9 +40,14 @@ import type { TapePart } from '../traffic/recording.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
 /** One address for the clients of a database, and their connections. */
-export interface Endpoint extends AsyncDisposable, Pick<Listener, 'listenAlso' | 'renewTls'> {
-  /** Spec of the endpoint, with its present upstreams. */
+export interface Endpoint extends AsyncDisposable {
+  /** Spec of the endpoint, with its present upstreams and places. */
   readonly wanted: EndpointSpec
+  /**
+   * Listens at exactly these places. Returns where it cannot listen. Clients that came to another one are
+   * closed within some seconds, between two requests if possible.
+   */
+  listenAt(places: Places): Promise<readonly MissingAddress[]>
   /** Sets the shards' addresses. A sharded endpoint follows a moved slot only to one of these. */
   know(addresses: readonly Address[]): void
   /** Opens links to an engine that will get the role, for the connections in use. Returns their number. */
@@ -138,11 +145,14 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
   const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
 
   const admit = (socket: Socket) => admitClient(socket, { wanted, name, upstream, share, admission, refuse })
-  const listener = await listen(wanted, { reusePort, share, strangers: admission.strangers }, admit, refuse)
+  const clients = () => [...upstream.connections].map(admittedOf)
+  const listenOptions = { reusePort, share, strangers: admission.strangers, clients }
+  const listener = await listen(wanted, listenOptions, admit, refuse)
   return {
     get wanted() {
-      return { ...wanted, upstream: upstream.address }
+      return { ...wanted, ...inSpec(listener.places), upstream: upstream.address }
     },
+    listenAt: listener.listenAt,
     // An endpoint of one group follows no redirects.
     know: () => undefined,
     prepare: upstream.prepare,
@@ -155,8 +165,6 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
         times.leavesSilent === true ? noQuiescence : await upstream.calm(times.calmMs ?? drainOf(times))
       return calm.long > 0 ? notBegun(calm) : withCut(await upstream.hold(times), calm)
     },
-    listenAlso: listener.listenAlso,
-    renewTls: listener.renewTls,
     switchTo: (address, _, others, generation) => upstream.switchTo(address, others, generation),
     release: (_, hasFailed) => upstream.release(hasFailed),
     isHeld: () => upstream.isHeld,
@@ -164,7 +172,8 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     clients: (query) => listClients(clientsIn(upstream.connections), query),
     report: () => ({
       host: wanted.host,
-      port: wanted.port,
+      port: listener.places.port,
+      former: [...listener.former()],
       upstream: upstream.address,
       shards: null,
       isHeld: upstream.isHeld,
@@ -221,6 +230,14 @@ function admitClient(
   listenTo(connection, socket)
   upstream.add(connection)
   endPiece()
+}
+
+function admittedOf(connection: Connection): Admitted {
+  return {
+    socket: connection.client,
+    isIdle: () => connection.input.stash.length === 0 && isDrained(connection),
+    close: (why) => endConnection(connection, undefined, why),
+  }
 }
 
 /** Counts the cut in the tape and describes it. */

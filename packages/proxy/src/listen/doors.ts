@@ -1,14 +1,15 @@
 import { createServer, isIPv6, type Server, type Socket } from 'node:net'
 import type { Address, MissingAddress } from '@fairlead/api/of-proxies'
 import { messageOf } from '@fairlead/engine'
+import { addressText } from './address-text.ts'
 
-/** The listening sockets of an endpoint: one port at one or several addresses. */
+/** The listening sockets of an endpoint: some ports at one or several addresses. */
 export interface Doors extends AsyncDisposable {
   /**
-   * Listens at the first address and at exactly these others. Doors at unchanged addresses stay open, and
-   * clients that came through a closed door stay connected. Returns the addresses where it cannot listen.
+   * Listens at exactly these ports of these addresses. Doors at unchanged ones stay open, and clients that
+   * came through a closed door stay connected. Returns where it cannot listen.
    */
-  listenAlso(others: readonly string[]): Promise<readonly MissingAddress[]>
+  listenAt(hosts: readonly string[], ports: readonly number[]): Promise<readonly MissingAddress[]>
 }
 
 interface Door {
@@ -16,7 +17,7 @@ interface Door {
   readonly isShared: boolean
 }
 
-type Accept = (socket: Socket) => void
+type Accept = (socket: Socket, port: number) => void
 
 const BACKLOG = 4_096
 /** Half-open clients are served to the end. */
@@ -31,28 +32,26 @@ export const ofSockets = {
  * Listens at the first address, and throws if it cannot. That is also the lock of the port: a proxy without
  * it does not listen at other addresses. `reusePort`: several threads listen.
  */
-export async function openDoors(
-  { host: first, port }: Address,
-  reusePort: boolean,
-  accept: Accept,
-): Promise<Doors> {
-  const open = new Map<string, Door>([[first, await openDoor({ host: first, port }, reusePort, accept)]])
+export async function openDoors(first: Address, reusePort: boolean, accept: Accept): Promise<Doors> {
+  const open = new Map<string, Door>([[addressText(first), await openDoor(first, reusePort, accept)]])
   return {
-    async listenAlso(others) {
-      const hosts = [first, ...others]
+    async listenAt(hosts, ports) {
       // The kernel allows one address beside all addresses only for sockets that share their port.
-      const isShared = reusePort || others.some((host) => host === '0.0.0.0')
-      for (const [host, door] of open)
-        if (!hosts.includes(host) || door.isShared !== isShared) {
-          open.delete(host)
+      const isShared = reusePort || hosts.slice(1).some((host) => host === '0.0.0.0')
+      const wanted = new Map(
+        ports.flatMap((port) => hosts.map((host) => [addressText({ host, port }), { host, port }] as const)),
+      )
+      for (const [text, door] of open)
+        if (!wanted.has(text) || door.isShared !== isShared) {
+          open.delete(text)
           door.server.close()
         }
       const missing: MissingAddress[] = []
-      for (const host of hosts.filter((one) => !open.has(one)))
+      for (const [text, address] of wanted)
         try {
-          open.set(host, await openDoor({ host, port }, isShared, accept))
+          if (!open.has(text)) open.set(text, await openDoor(address, isShared, accept))
         } catch (cause) {
-          missing.push({ host, why: messageOf(cause) })
+          missing.push({ ...address, why: messageOf(cause) })
         }
       return missing
     },
@@ -63,7 +62,7 @@ export async function openDoors(
 }
 
 async function openDoor({ host, port }: Address, isShared: boolean, accept: Accept): Promise<Door> {
-  const server = createServer(ofSockets, accept)
+  const server = createServer(ofSockets, (socket) => accept(socket, port))
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   // All IPv6 addresses do not include those of IPv4, which have a door of their own.

@@ -80,7 +80,7 @@ export function createProxyHandlers(parts: Parts): ProxyHandlers {
 
 async function putEndpoint(id: string, body: EndpointSpec, parts: Parts): Promise<void> {
   const { endpoints, saving, runExclusive, sentinel } = parts
-  if (body.tls !== null) checkTls(body.tls)
+  for (const { tls } of [body, ...(body.former ?? [])]) if (tls !== null) checkTls(tls)
   await runExclusive(async () => {
     const before = endpoints.wanted.get(id)
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(body)) {
@@ -90,8 +90,6 @@ async function putEndpoint(id: string, body: EndpointSpec, parts: Parts): Promis
     endpoints.wanted.set(id, body)
     await saving.save()
     if (before !== undefined && !servesAlike(before, body)) await endpoints.stop(id)
-    else if (body.tls !== null && body.tls.cert !== before?.tls?.cert)
-      await endpoints.get(id)?.renewTls(body.tls)
     await endpoints.get(id)?.know(addressesOf(body))
     await endpoints.start(id)
     sentinel?.look()
@@ -132,15 +130,15 @@ async function switchTo(
 const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as const
 
 /**
- * True if connections may stay: another upstream moves them, a new certificate and further addresses are for
- * new clients, and the Sentinel answerer does not concern them.
+ * True if connections may stay: another upstream moves them, other places are for new clients, and the
+ * Sentinel answerer does not concern them.
  */
 function servesAlike(before: EndpointSpec, after: EndpointSpec): boolean {
-  const own = ({ upstream: _, name: __, replicas: ___, also: ____, shards, tls, ...rest }: EndpointSpec) => {
+  const own = ({ host, shards, upstreamTls }: EndpointSpec) => {
     // Compares the ranges of the groups, not their addresses.
     const groupOf = (at: Address) => shards?.findIndex(({ upstream }) => isSameAddress(upstream, at))
     const ranges = shards?.map(({ first, last, upstream }) => [first, last, groupOf(upstream)]) ?? null
-    return JSON.stringify({ ...rest, speaksTls: tls !== null, shards: ranges })
+    return JSON.stringify({ host, upstreamTls, shards: ranges })
   }
   return own(before) === own(after)
 }

@@ -105,11 +105,12 @@ async function openSentinelOf(
   return openSentinel({
     ...at,
     databases: () =>
-      [...wanted].flatMap(([id, { name, upstream, replicas = [] }]) => {
+      [...wanted].flatMap(([id, { name, formerNames = [], upstream, replicas = [] }]) => {
         const primary = get(id)?.wanted.upstream ?? upstream
         if (name === undefined) return []
         // After a switch the new primary is among the replicas until the next put.
-        return [{ name, primary, replicas: replicas.filter((each) => !isSameAddress(each, primary)) }]
+        const others = replicas.filter((each) => !isSameAddress(each, primary))
+        return [name, ...formerNames].map((one) => ({ name: one, primary, replicas: others }))
       }),
     onTrouble: (why) => log('sentinel cannot listen', { why }),
   })

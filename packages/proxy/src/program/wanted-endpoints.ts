@@ -3,7 +3,7 @@ import { messageOf } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { whyItCannotListen } from '../listen/why-it-cannot-listen.ts'
 import type { EndpointHost, HostedEndpoint } from '../workers/endpoint-host.ts'
-import { createFurtherAddresses } from './further-addresses.ts'
+import { createListeningPlaces } from './listening-places.ts'
 
 /** The endpoints that a proxy should serve, the open ones, and reasons for the others. */
 export interface WantedEndpoints extends AsyncDisposable {
@@ -13,7 +13,7 @@ export interface WantedEndpoints extends AsyncDisposable {
   /** Returns the open endpoint; throws Refusal not_found with the reason if it is not open. */
   find(id: string): HostedEndpoint
   /**
-   * Opens a wanted endpoint that is not open, and listens at exactly its further addresses. Never rejects:
+   * Opens a wanted endpoint that is not open, and listens at exactly its places. Never rejects:
    * `whyNot` returns the error.
    */
   start(id: string): Promise<void>
@@ -21,7 +21,7 @@ export interface WantedEndpoints extends AsyncDisposable {
   stop(id: string): Promise<void>
   /** Returns the wanted endpoints that could not be opened. */
   failed(): Iterable<string>
-  /** Returns the open endpoints that cannot listen at some of their further addresses. */
+  /** Returns the open endpoints that cannot listen at all their places. */
   incomplete(): Iterable<string>
   whyNot(id: string): string | undefined
   /** Reports the endpoint's state, and why it is not open. Throws Refusal not_found if it is not wanted. */
@@ -38,7 +38,7 @@ export function createWantedEndpoints(
 ): WantedEndpoints {
   const open = new Map<string, HostedEndpoint>()
   const failures = new Map<string, Failure>()
-  const further = createFurtherAddresses(log)
+  const listening = createListeningPlaces(log)
   const openNew = async (id: string, spec: EndpointSpec) => {
     const endpoint = await host.open(id, spec)
     open.set(id, endpoint)
@@ -60,7 +60,7 @@ export function createWantedEndpoints(
       if (spec === undefined) return
       try {
         const endpoint = open.get(id) ?? (await openNew(id, spec))
-        await further.listen(id, spec, endpoint)
+        await listening.listen(id, spec, endpoint)
       } catch (cause) {
         const why = await whyItCannotListen(spec, cause)
         const error = messageOf(cause)
@@ -72,17 +72,17 @@ export function createWantedEndpoints(
       const endpoint = open.get(id)
       open.delete(id)
       failures.delete(id)
-      further.forget(id)
+      listening.forget(id)
       await endpoint?.[Symbol.asyncDispose]()
     },
     failed: () => failures.keys(),
-    incomplete: further.incomplete,
+    incomplete: listening.incomplete,
     whyNot: (id) => failures.get(id)?.why,
     async report(id) {
       const endpoint = open.get(id)
       if (endpoint === undefined) return reportUnopened(id, wanted.get(id), failures.get(id)?.why)
       const { isHeld, traffic: _, ...rest } = await endpoint.report()
-      const missing = further.missingOf(id)
+      const missing = listening.missingOf(id)
       return {
         id,
         ...rest,

@@ -22,7 +22,8 @@ import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { addressesOf } from '../listen/addresses-of.ts'
 import { type Admission, createAdmission, createShare } from '../listen/admission.ts'
 import { listClients } from '../listen/list-clients.ts'
-import { listen, rejectConnection } from '../listen/listen.ts'
+import { type Admitted, listen, rejectConnection } from '../listen/listen.ts'
+import { inSpec } from '../listen/places.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
 import { createCount } from '../traffic/count-traffic.ts'
 import { askAsClients } from './ask-as-clients.ts'
@@ -51,12 +52,18 @@ export async function openShardedEndpoint(
   const calm = async (withinMs: number, slot?: number): Promise<Quiescence> =>
     allQuiescent(await Promise.all(concerned(slot).map((upstream) => upstream.calm(withinMs))))
   const clients = admitClients(parts)
-  const listenOptions = { reusePort, share, strangers: admission.strangers }
+  const listenOptions = {
+    reusePort,
+    share,
+    strangers: admission.strangers,
+    clients: () => [...routers].map(admittedOf),
+  }
   const listener = await listen(wanted, listenOptions, clients.admit, clients.refuse)
   return {
     get wanted() {
-      return { ...wanted, upstream: home(), shards: shardsNow() }
+      return { ...wanted, ...inSpec(listener.places), upstream: home(), shards: shardsNow() }
     },
+    listenAt: listener.listenAt,
     prepare(address, slot) {
       addresses.alsoKnow(address)
       return upstreamOf(slot ?? 0).prepare(address)
@@ -88,12 +95,11 @@ export async function openShardedEndpoint(
     isHeld: (slot) => concerned(slot).every(({ isHeld }) => isHeld),
     know: addresses.know,
     forgetScripts: scripts.forget,
-    listenAlso: listener.listenAlso,
-    renewTls: listener.renewTls,
     clients: (query) => listClients(clientsIn(routers), query),
     report: () => ({
       host: wanted.host,
-      port: wanted.port,
+      port: listener.places.port,
+      former: [...listener.former()],
       upstream: home(),
       shards: shardsNow(),
       isHeld: upstreams.some(({ isHeld }) => isHeld),
@@ -226,6 +232,14 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
     endPiece()
   }
   return { admit, refuse }
+}
+
+function admittedOf(router: Router): Admitted {
+  return {
+    socket: router.client,
+    isIdle: () => !router.busy && router.pending.size === 0 && router.input.stash.length === 0,
+    close: (why) => endRouter(router, undefined, why),
+  }
 }
 
 function* clientsIn(routers: ReadonlySet<Router>) {

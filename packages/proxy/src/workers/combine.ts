@@ -1,5 +1,6 @@
 import type {
   ClientList,
+  FormerUse,
   HoldResult,
   MissingAddress,
   SwitchResult,
@@ -50,6 +51,7 @@ export function combineViews(
     heldMsLast: most(parts, ({ heldMsLast }) => heldMsLast),
     repoints: most(parts, ({ repoints }) => repoints),
     failedHolds: most(parts, ({ failedHolds }) => failedHolds),
+    former: combineUses(parts.map(({ former = [] }) => former)),
     behind: parts.flatMap(({ behind }) => behind),
     errors: sum(parts, ({ errors }) => errors),
     lastError: parts.find(({ lastError }) => lastError !== '')?.lastError ?? '',
@@ -83,7 +85,17 @@ export function combineScripts(parts: readonly TakenScripts[]): TakenScripts {
 
 /** Combines addresses where some worker cannot listen, each once. */
 export function combineMissing(parts: readonly (readonly MissingAddress[])[]): readonly MissingAddress[] {
-  return [...new Map(parts.flat().map((one) => [one.host, one])).values()]
+  return [...new Map(parts.flat().map((one) => [`${one.host} ${one.port}`, one])).values()]
+}
+
+/** Combines the uses of former places, which all workers report in the same order. */
+function combineUses(parts: readonly (readonly FormerUse[])[]): FormerUse[] {
+  const [first = []] = parts
+  return first.map((use, n) => ({
+    ...use,
+    connections: sum(parts, (part) => part[n]?.connections ?? 0),
+    quietMs: Math.min(...parts.map((part) => part[n]?.quietMs ?? 0)),
+  }))
 }
 
 /** Combines client lists, oldest connection first, at most `limit` clients. */

@@ -16,6 +16,7 @@ import {
 } from '../endpoint/endpoint.ts'
 import { createCutLog, type Log } from '../listen/cut-log.ts'
 import type { ClientQuery } from '../listen/list-clients.ts'
+import type { Places } from '../listen/places.ts'
 import { openShardedEndpoint } from '../sharded/sharded-endpoint.ts'
 import type { TapePart } from '../traffic/recording.ts'
 
@@ -29,8 +30,8 @@ export interface EndpointHost extends AsyncDisposable {
 export interface HostedEndpoint extends AsyncDisposable {
   /** Spec of the endpoint, with its present upstreams. */
   readonly wanted: EndpointSpec
-  /** Listens at exactly these addresses besides its first one. Returns those where it cannot. */
-  listenAlso(hosts: readonly string[]): Promise<readonly MissingAddress[]>
+  /** Listens at exactly these places, and closes clients of others gradually. Returns where it cannot. */
+  listenAt(places: Places): Promise<readonly MissingAddress[]>
   know(addresses: readonly Address[]): void | Promise<void>
   prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
   blocked(slot?: number): readonly string[] | Promise<readonly string[]>
@@ -39,8 +40,6 @@ export interface HostedEndpoint extends AsyncDisposable {
   /** Returns the scripts that this engine does not have yet, or all. */
   takeScripts(engine: EndpointSpec['upstream'], all: boolean): TakenScripts | Promise<TakenScripts>
   release(slot?: number): void | Promise<void>
-  /** Shows this certificate to new clients. */
-  renewTls(tls: NonNullable<EndpointSpec['tls']>): void | Promise<void>
   /** Returns the counts around the last handover; null if none was recent. */
   readTape(slot?: number): TapePart | null | Promise<TapePart | null>
   report(): EndpointView | Promise<EndpointView>

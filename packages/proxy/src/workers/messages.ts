@@ -12,6 +12,7 @@ import type { EndpointView, HoldTimes } from '../endpoint/endpoint.ts'
 import type { Quiescence } from '../handover/long-requests.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { ClientQuery } from '../listen/list-clients.ts'
+import type { Places } from '../listen/places.ts'
 import type { TapePart } from '../traffic/recording.ts'
 
 /** Orders of the main thread to a worker, and their answers. */
@@ -21,10 +22,7 @@ export interface Orders {
     readonly answer: null
   }
   readonly close: { readonly ask: null; readonly answer: null }
-  readonly 'listen also': {
-    readonly ask: readonly string[]
-    readonly answer: readonly MissingAddress[]
-  }
+  readonly 'listen at': { readonly ask: Places; readonly answer: readonly MissingAddress[] }
   readonly know: { readonly ask: readonly Address[]; readonly answer: null }
   readonly prepare: { readonly ask: Group; readonly answer: number }
   readonly blocked: {
@@ -46,7 +44,6 @@ export interface Orders {
     readonly ask: { readonly slot: number | undefined; readonly hasFailed: boolean }
     readonly answer: null
   }
-  readonly 'renew tls': { readonly ask: NonNullable<EndpointSpec['tls']>; readonly answer: null }
   readonly report: { readonly ask: null; readonly answer: EndpointView }
   readonly 'read tape': {
     readonly ask: { readonly slot: number | undefined }

@@ -11,6 +11,7 @@ import { OWN_HOLD } from '../handover/hold.ts'
 import { allQuiescent, noQuiescence, notBegun } from '../handover/long-requests.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { Log } from '../listen/cut-log.ts'
+import { inSpec, placesOf, portsOf } from '../listen/places.ts'
 import { MOST_SCRIPT_BYTES } from '../remembered/known-scripts.ts'
 import { mustBeAlone, mustBeFree } from './claim-port.ts'
 import {
@@ -169,7 +170,21 @@ function createFannedOut(
     get wanted() {
       return wanted
     },
-    listenAlso: async (hosts) => combineMissing(await toAll('listen also', hosts)),
+    listenAt: async (places) => {
+      const fresh = portsOf(places)
+        .filter((port) => !portsOf(placesOf(wanted)).includes(port))
+        .map((port) => ({ host: places.host, port }))
+      await Promise.all(fresh.map(mustBeFree))
+      const missing = combineMissing(await toAll('listen at', places))
+      try {
+        await Promise.all(fresh.map((address) => mustBeAlone(address, workers.length)))
+      } catch (cause) {
+        await toAll('listen at', placesOf(wanted))
+        throw cause
+      }
+      wanted = { ...wanted, ...inSpec(places) }
+      return missing
+    },
     async know(addresses) {
       await toAll('know', addresses)
     },
@@ -186,9 +201,6 @@ function createFannedOut(
     },
     async release(slot) {
       await toAll('release', { slot, hasFailed: false })
-    },
-    async renewTls(tls) {
-      await toAll('renew tls', tls)
     },
     async readTape(slot) {
       return combineTapes(await toAll('read tape', { slot }))

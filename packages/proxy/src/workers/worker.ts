@@ -73,8 +73,8 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
     case 'close':
       await runExclusive(() => close(id))
       return null
-    case 'listen also':
-      return runExclusive(() => find(id).listenAlso(order.ask))
+    case 'listen at':
+      return runExclusive(() => find(id).listenAt(order.ask))
     case 'know':
       find(id).know(order.ask)
       return null
@@ -103,9 +103,6 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       return null
     case 'release':
       find(id).release(order.ask.slot, order.ask.hasFailed)
-      return null
-    case 'renew tls':
-      find(id).renewTls(order.ask)
       return null
     case 'is held':
       return find(id).isHeld(order.ask.slot)

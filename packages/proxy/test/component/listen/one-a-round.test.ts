@@ -22,7 +22,12 @@ test.each([1, 2])(
         return undefined
       }
       stack.use(
-        await listen(wanted, { reusePort: false, share, strangers: admission.strangers }, admit, admit),
+        await listen(
+          wanted,
+          { reusePort: false, share, strangers: admission.strangers, clients: () => [] },
+          admit,
+          admit,
+        ),
       )
       for (let client = 0; client < CLIENTS; client += 1) {
         const socket = connect(wanted.port, wanted.host).on('error', () => undefined)
