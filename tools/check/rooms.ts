@@ -117,7 +117,8 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
     stream: ['identity', 'fleet'],
   },
   'packages/server/src/core': {
-    state: [],
+    access: [],
+    state: ['access'],
     modules: ['state'],
     identity: [],
     losses: ['state'],
@@ -125,7 +126,7 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
     plan: ['state'],
     progress: ['state'],
     'dry-run': ['state', 'plan'],
-    requests: ['state', 'modules', 'plan', 'progress'],
+    requests: ['access', 'state', 'modules', 'plan', 'progress'],
   },
   'packages/server/src/reconcile': {
     turn: [],

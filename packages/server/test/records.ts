@@ -25,6 +25,7 @@ export function databaseOf(but: Partial<Database> = {}): Database {
     shardTls: false,
     tls: false,
     endpointPort: null,
+    former: [],
     groups,
     createdAt: at,
     changedAt: at,

@@ -132,6 +132,21 @@ export const Database = Type.Object({
   oss_cluster: Type.Boolean(),
   tls_mode: Type.Enum(['enabled', 'disabled'], { description: 'enabled: clients speak TLS to the endpoint' }),
   ssl: Type.Boolean({ description: 'The older word: true where tls_mode is enabled' }),
+  former_access: Type.Optional(
+    Type.Array(
+      Type.Object({
+        port: Type.Optional(Type.Integer()),
+        tls_mode: Type.Optional(Type.Enum(['enabled', 'disabled'])),
+        ssl: Type.Optional(Type.Boolean()),
+        name: Type.Optional(Type.String({ description: 'A name for clients that ask the Sentinel' })),
+        valid_until: Type.String(),
+      }),
+      {
+        description:
+          'How clients reached the database before changes, as far as it is still valid. A port ends earlier when it has had no client for an hour',
+      },
+    ),
+  ),
   crdt: Type.Boolean(),
   crdt_guid: Type.String(),
   authentication_engine_pass: Type.Optional(
@@ -171,13 +186,15 @@ export const Database = Type.Object({
 })
 export type Database = Static<typeof Database>
 
+/** Name of a database. */
+export const DatabaseName = Type.String({
+  pattern: '^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$',
+  maxLength: 63,
+  description: 'At most 63 letters, digits, - and _, of which the first and the last are a letter or a digit',
+})
+
 const CreateDatabaseRequest = closed({
-  name: Type.String({
-    pattern: '^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$',
-    maxLength: 63,
-    description:
-      'At most 63 letters, digits, - and _, of which the first and the last are a letter or a digit',
-  }),
+  name: DatabaseName,
   memory_size: Type.Integer({
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,

@@ -7,6 +7,7 @@ import { changingFields, settledFields } from '../contract/settled-fields.ts'
 import {
   AofPolicy,
   Database,
+  DatabaseName,
   DatabaseUid,
   DataPersistence,
   EvictionPolicy,
@@ -16,7 +17,7 @@ import {
 /** Fields of a database that change automatically. */
 export const changingDatabaseFields: readonly string[] = [
   ...['status', 'status_reason', 'background_op', 'action_uid', 'shard_list', 'endpoints'],
-  ...['upgradable_to', 'last_changed_time'],
+  ...['upgradable_to', 'last_changed_time', 'former_access'],
 ]
 /** Fields that a change may have. */
 export const changeableFields = [
@@ -26,6 +27,10 @@ export const changeableFields = [
   'data_persistence',
   'aof_policy',
   'snapshot_policy',
+  'name',
+  'port',
+  'tls_mode',
+  'former_valid_seconds',
 ] as const
 const changed: readonly string[] = [...changeableFields, ...changingDatabaseFields]
 /** Fields that are fixed at creation. A program may send back their current values. */
@@ -65,6 +70,29 @@ export const updateDatabase = operation({
     data_persistence: Type.Optional(DataPersistence),
     aof_policy: Type.Optional(AofPolicy),
     snapshot_policy: Type.Optional(SnapshotPolicy),
+    name: Type.Optional(DatabaseName),
+    port: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 65_535,
+        description:
+          'Port of the endpoint. Clients of the former one stay connected, and may come there, while it is valid. 0: as it is',
+      }),
+    ),
+    tls_mode: Type.Optional(
+      Type.Enum(['enabled', 'disabled'], {
+        description:
+          'enabled: clients speak TLS to the endpoint. Its port serves both kinds of clients while the former one is valid',
+      }),
+    ),
+    former_valid_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 2_592_000,
+        description:
+          'For how long the former port, tls_mode and name stay valid: a day when absent. Without one of these fields: from now on, for what was replaced before. 0 ends it, and closes the clients that came there over some seconds',
+      }),
+    ),
   }),
   neutral: neutralChangeFields,
   ok: Database,
@@ -74,6 +102,8 @@ export const updateDatabase = operation({
     'field_not_available',
     'memory_size_too_small',
     'insufficient_resources',
+    'name_already_exists',
+    'port_unavailable',
     'unsupported_module_capabilities',
     'unavailable',
   ],

@@ -62,6 +62,7 @@ export const detailColumns: readonly Column<Database>[] = [
   { name: 'saves', value: rulesOf },
   { name: 'eviction', value: ({ eviction_policy }) => eviction_policy },
   { name: 'tls', value: ({ tls_mode }) => tls_mode },
+  { name: 'former_access', value: formerOf },
   { name: 'cluster_protocol', value: ({ oss_cluster }) => oss_cluster },
   {
     name: 'modules',
@@ -88,6 +89,16 @@ function rulesOf({ data_persistence: kind, aof_policy, snapshot_policy }: Databa
   if (kind === 'disabled') return ''
   if (kind === 'aof') return aof_policy
   return snapshot_policy.map(({ secs, writes }) => `${secs}:${writes}`).join(' ')
+}
+
+/** "port 12000 until 2026-12-02T12:00:00.000Z, …": what clients may still use. */
+function formerOf({ former_access: former = [] }: Database): string {
+  return former
+    .map(({ port, tls_mode, name, valid_until }) => {
+      const place = `port ${port} ${tls_mode === 'enabled' ? 'with' : 'without'} TLS`
+      return `${port === undefined ? `name ${name}` : place} until ${valid_until}`
+    })
+    .join(', ')
 }
 
 /** Describes the copies of the data, and what a power failure loses. */

@@ -15,15 +15,24 @@ import { waitForEnd } from './upgrades/follow-action.ts'
 /** The options of `databases update`. */
 export interface UpdateOptions extends CommonOptions, SettingsOptions {
   readonly memory?: number
+  readonly name?: string
+  readonly port?: number
+  readonly tls?: boolean
+  /** Seconds. */
+  readonly formerValid?: number
   readonly dryRun?: boolean
   readonly yes?: Yes
 }
 
 /** Changes a database while it serves, and waits for its action. With `dryRun`, only prints the result. */
 export async function updateDatabase(context: Context, word: string, options: UpdateOptions): Promise<void> {
-  const { memory, dryRun = false, yes } = options
+  const { memory, name: other, port, tls, formerValid, dryRun = false, yes } = options
   const body = {
     ...(memory !== undefined && { memory_size: memory }),
+    ...(other !== undefined && { name: other }),
+    ...(port !== undefined && { port }),
+    ...(tls !== undefined && { tls_mode: tls ? 'enabled' : 'disabled' }),
+    ...(formerValid !== undefined && { former_valid_seconds: Math.round(formerValid) }),
     ...settingsIn(options),
     ...setFields(options.set),
   } as Body<typeof updateOperation> // the server validates all words
@@ -67,7 +76,9 @@ function copiesAfter(wanted: Database): string {
 }
 
 /** Columns of what an update changes. */
-const changing: readonly string[] = ['memory', 'eviction', 'groups', 'persistence', 'saves']
+const changing: readonly string[] = [
+  ...['name', 'endpoint', 'memory', 'eviction', 'groups', 'persistence', 'saves', 'tls', 'former_access'],
+]
 
 function tellDifference(terminal: Terminal, before: Database, after: Database): void {
   const lines = detailColumns.flatMap(({ name, value, shown }) => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readBytes, readWhole } from '../output/read-quantity.ts'
+import { readBytes, readSeconds, readWhole } from '../output/read-quantity.ts'
 import { addDatabaseOrders } from './add-actions-commands.ts'
 import { addUpgradeCommand } from './add-upgrade-command.ts'
 import type { Settings } from './client-command.ts'
@@ -108,6 +108,15 @@ function addUpdate(databases: Command, settings: Settings): void {
     .argument('<database>', WORD)
     .option('--memory <size>', 'for the data of all primaries together, like 1GiB; 0: no limit', (text) =>
       readBytes('--memory', text),
+    )
+    .option('--name <name>', 'another name')
+    .option('--port <n>', 'another port of its endpoint', (text) => readWhole('--port', text))
+    .option('--tls', 'clients speak TLS')
+    .option('--no-tls', 'clients speak without TLS')
+    .option(
+      '--former-valid <duration>',
+      'for how long what --name, --port or --tls replaces stays valid (default: 24h); alone, like 0s: what was replaced before',
+      (text) => readSeconds('--former-valid', text),
     )
     .option('--set <field=json>', 'any field of PUT /v1/bdbs/{uid}; may be repeated', collect, [])
     .option('--dry-run', 'show the database as it would be, and change nothing')

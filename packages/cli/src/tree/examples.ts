@@ -20,6 +20,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'databases update orders --memory 2GiB --dry-run',
     'databases update orders --eviction noeviction',
     'databases update cache --replication --persistence aof',
+    'databases update orders --tls --former-valid 7d',
+    'databases update orders --former-valid 0s',
   ],
   'databases upgrade': [
     'databases upgrade orders --dry-run',

@@ -11,6 +11,7 @@ export const copiedTables = [
   ...([
     'audit',
     'databases',
+    'former_access',
     'groups',
     'shards',
     'actions',

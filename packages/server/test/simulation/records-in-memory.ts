@@ -96,6 +96,7 @@ function databasesOf(
       }),
     advanceHistories: () => unasked(),
     setEndpointPort: () => unasked(),
+    setFormer: () => unasked(),
     setObstacle: (_, obstacle) => alive(() => void Object.assign(action, { obstacle })),
   }
 }

@@ -70,9 +70,13 @@ test('a form of settings changes only what is entered differently', () => {
     replication: true,
     data_persistence: 'aof',
     aof_policy: 'appendfsync-every-sec',
+    name: 'orders',
+    port: 12_000,
+    tls_mode: 'disabled',
   } as Database
+  const same = { name: 'orders', port: '12000', tls: 'disabled', former: '', memory: '256' }
   const entered = (fields: Readonly<Record<string, string>>) =>
-    changesIn(formOf({ ...least, memory: '256', eviction: 'noeviction', ...fields }), orders)
+    changesIn(formOf({ ...least, ...same, eviction: 'noeviction', ...fields }), orders)
   expect(entered({})).toEqual({})
   expect(entered({ memory: '0.5' })).toEqual({ memory_size: 1 << 19 })
   expect(entered({ replicas: '0', eviction: 'allkeys-lru' })).toEqual({
@@ -81,4 +85,10 @@ test('a form of settings changes only what is entered differently', () => {
   })
   expect(entered({ persistence: 'appendfsync-always' })).toEqual({ aof_policy: 'appendfsync-always' })
   expect(entered({ persistence: 'snapshot' })).toEqual({ data_persistence: 'snapshot' })
+  expect(entered({ name: 'bills', port: '12001', tls: 'enabled', former: '0' })).toEqual({
+    name: 'bills',
+    port: 12_001,
+    tls_mode: 'enabled',
+    former_valid_seconds: 0,
+  })
 })

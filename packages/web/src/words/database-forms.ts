@@ -41,8 +41,26 @@ export function sayReplicas(replicas: string, mebibytes: number): string {
 
 /** The settings of a database that a form can change. */
 export function settingsOf(database: Database): Changes {
-  const { memory_size, eviction_policy, replication } = database
-  return { memory_size, eviction_policy, replication, ...fieldsOf(wayOf(database)) }
+  const { memory_size, eviction_policy, replication, name, port, tls_mode } = database
+  return { memory_size, eviction_policy, replication, name, port, tls_mode, ...fieldsOf(wayOf(database)) }
+}
+
+/** For how long the former name, port and TLS stay valid after a change, in seconds. */
+export const formerTimes = [
+  { value: '', label: 'for a day; earlier ones as they are' },
+  { value: '3600', label: 'for an hour' },
+  { value: '604800', label: 'for a week' },
+  { value: '0', label: 'no longer: their clients are closed' },
+] as const
+
+/** Names a former way to reach a database. */
+export function sayFormer({
+  port,
+  tls_mode,
+  name,
+}: Omit<NonNullable<Database['former_access']>[number], 'valid_until'>): string {
+  if (port === undefined) return `Former name ${name}`
+  return `Former port ${port}, ${tls_mode === 'enabled' ? 'with' : 'without'} TLS`
 }
 
 /** What a form changes of a database, as the API takes it: the server sees only what is different. */
@@ -53,6 +71,9 @@ export function changesIn(form: FormData, database: Database): Changes {
     ...(eviction !== undefined && { eviction_policy: eviction }),
     replication: form.get('replicas') === '1',
     ...fieldsOf(persistenceIn(String(form.get('persistence')))),
+    name: String(form.get('name')),
+    ...(form.has('port') && { port: Number(form.get('port')), tls_mode: form.get('tls') }),
+    ...(form.get('former') !== '' && { former_valid_seconds: Number(form.get('former')) }),
   }
   const has: Readonly<Record<string, unknown>> = settingsOf(database)
   return Object.fromEntries(Object.entries(entered).filter(([name, value]) => value !== has[name]))

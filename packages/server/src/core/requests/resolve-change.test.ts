@@ -25,6 +25,7 @@ const database: Database = {
   shardTls: false,
   tls: false,
   endpointPort: null,
+  former: [],
   createdAt: '',
   changedAt: '',
   groups: [{ number: 0, slots: { first: 0, last: 16_383 }, primaryShard: 1, history: null }],
@@ -53,7 +54,8 @@ function ask(
 ) {
   const { megabytes, policy, ...others } = request
   const memoryBytes = megabytes === undefined ? undefined : megabytes * MB
-  const subject = { database, action: undefined, seen: holding(50), catalogue: [], lackOfPorts: undefined }
+  const free = { lackOfPorts: undefined, takenPlace: undefined, now: 0 }
+  const subject = { database, action: undefined, seen: holding(50), catalogue: [], ...free }
   const resolved = resolveChange(
     { memoryBytes, evictionPolicy: policy, ...others },
     { ...subject, ...change },
@@ -227,5 +229,38 @@ describe('another way to save data, or another number of replicas', () => {
     expect(ask({ megabytes: 200 }, { action: { uid: 'a', kind: 'change' } })).toMatchObject({
       refused: 'db_busy',
     })
+  })
+})
+
+describe('another way to reach the database', () => {
+  const served = { ...database, clientsKnowShards: false, endpointPort: 12_000 }
+  const access = { endpointPort: 12_001, tls: true, name: 'bills' }
+
+  test('is in force at once, and the former one is valid for a day', () => {
+    const until = new Date(86_400_000).toISOString()
+    expect(ask(access, { database: served })).toMatchObject({
+      ...access,
+      goal: null,
+      former: [
+        { kind: 'place', port: 12_000, tls: false, until },
+        { kind: 'name', name: served.name, until },
+      ],
+    })
+  })
+
+  test('is refused where a name or port is taken, and where clients know the shards', () => {
+    const takenPlace = { refused: 'port_unavailable', field: 'port', message: 'taken' } as const
+    expect(ask(access, { database: served, takenPlace })).toMatchObject({ refused: 'port_unavailable' })
+    expect(ask({ tls: true }, { database: { ...served, clientsKnowShards: true } })).toMatchObject({
+      refused: 'field_not_available',
+      message: expect.stringContaining('tls_mode: clients of orders connect to its shards'),
+    })
+  })
+
+  test('is ended during an upgrade, too, but not replaced', () => {
+    const former = [{ kind: 'name', name: 'bills', until: new Date(1_000).toISOString() }] as const
+    const during = { database: { ...served, former }, action: upgrade }
+    expect(ask({ formerSeconds: 0 }, during)).toMatchObject({ former: [], change: true })
+    expect(ask({ name: 'other' }, during)).toMatchObject({ refused: 'db_busy' })
   })
 })

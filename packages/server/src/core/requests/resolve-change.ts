@@ -1,8 +1,9 @@
+import { type Access, formerAfter } from '../access/former-access.ts'
 import type { Module } from '../modules/module.ts'
 import { isAtLeast, mayEvictAnything } from '../plan/limit-orders.ts'
 import { diskForFiles } from '../plan/node-room.ts'
 import type { Action } from '../state/action.ts'
-import { type Database, steadyGoal } from '../state/database.ts'
+import { type Database, hasEndpoint, steadyGoal } from '../state/database.ts'
 import { limitsOf } from '../state/engine-memory.ts'
 import type { ChangeableSettings, Goal } from '../state/goal.ts'
 import { type Refused, refusedForAll } from '../state/refused.ts'
@@ -12,11 +13,18 @@ import { describeBusy } from './describe-busy.ts'
 import { obstacleOfCapabilities } from './module-rules.ts'
 import { refuseTinyMemory } from './refused-memory.ts'
 
-/** Changed settings of a database. Memory: bytes of all groups together; 0 is unlimited. */
-export type ChangeRequest = { readonly [Name in Changeable]?: Database[Name] | undefined }
+/**
+ * Changed settings of a database. Memory: bytes of all groups together; 0 is unlimited. `formerSeconds`: for
+ * how long what it replaces, or what was replaced before, stays valid.
+ */
+export type ChangeRequest = {
+  readonly [Name in Exclude<Changeable, 'former'>]?: Database[Name] | undefined
+} & {
+  readonly formerSeconds?: number | undefined
+}
 
 /** Name of a setting that can be changed. */
-export type Changeable = keyof ChangeableSettings
+export type Changeable = keyof ChangeableSettings | keyof Access
 
 export interface ChangeSubject {
   readonly database: Database
@@ -26,6 +34,10 @@ export interface ChangeSubject {
   readonly catalogue: readonly Module[]
   /** Why the node lacks ports for the added replicas; undefined: it has them. */
   readonly lackOfPorts: string | undefined
+  /** Why the wanted name or port cannot be had; undefined: it can. */
+  readonly takenPlace: Refused | undefined
+  /** Unix milliseconds. */
+  readonly now: number
 }
 
 /** The settings of a database after a change. */
@@ -44,17 +56,21 @@ export interface Resolved {
  */
 export function resolveChange(request: ChangeRequest, subject: ChangeSubject): Resolved | Refused {
   const before = subject.database
-  const asked = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
-  const database: Database = withSavePoints({ ...before, ...asked })
+  const { formerSeconds: seconds, ...settings } = request
+  const asked = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+  const merged: Database = withSavePoints({ ...before, ...asked })
+  const database = { ...merged, former: formerAfter(before, merged, { seconds, now: subject.now }) }
   const changed = changeable.filter((name) => !isSame(database[name], before[name]))
   const goal = goalOf(database, before)
   const resolved = { database, changed, goal }
   if (changed.length === 0) return resolved
   const raises = isAtLeast(database.memoryBytes, before.memoryBytes)
   // Other obstacles depend on that change, and may end with it.
-  const running = busy(subject, raises && changed.every((name) => name === 'memoryBytes'))
+  const running = busy(subject, raises && changed.every((name) => ['memoryBytes', 'former'].includes(name)))
   if (running !== undefined) return running
   const obstacles = [
+    ...(subject.takenPlace === undefined ? [] : [subject.takenPlace]),
+    ...withoutEndpoint(subject, changed),
     ...strangeToModules(subject, resolved),
     ...lackOfMemory(subject, database),
     ...(raises ? [] : lackOfRoom(subject, database)),
@@ -71,6 +87,10 @@ const changeable: readonly Changeable[] = [
   'persistence',
   'aofFsync',
   'snapshots',
+  'name',
+  'endpointPort',
+  'tls',
+  'former',
 ]
 
 /** Settings are values or lists of them. */
@@ -96,6 +116,17 @@ function goalOf(database: Database, before: Database): Goal | null {
 function settingsOf(database: Database): ChangeableSettings {
   const { memoryBytes, evictionPolicy, replicas, persistence, aofFsync, snapshots } = database
   return { memoryBytes, evictionPolicy, replicas, persistence, aofFsync, snapshots }
+}
+
+function withoutEndpoint({ database }: ChangeSubject, changed: readonly Changeable[]): readonly Refused[] {
+  if (hasEndpoint(database)) return []
+  const fields = changed.flatMap((name) =>
+    name === 'endpointPort' ? 'port' : name === 'tls' ? 'tls_mode' : [],
+  )
+  return fields.map((field) => {
+    const message = `${field}: clients of ${database.name} connect to its shards (oss_cluster), so it has no endpoint`
+    return { refused: 'field_not_available', field, message }
+  })
 }
 
 function busy({ database, action }: ChangeSubject, onlyRaises: boolean): Refused | undefined {

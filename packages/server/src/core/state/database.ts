@@ -1,4 +1,5 @@
 import type { Build } from '@fairlead/api'
+import type { FormerAccess } from '../access/former-access.ts'
 import { type Goal, plainPolicy, type Runs, runsOf, type UsedModule } from './goal.ts'
 
 /** A database in the store. */
@@ -31,6 +32,8 @@ export interface Database {
   readonly tls: boolean
   /** Permanent port for clients; null if they know its shards, or before it gets one. */
   readonly endpointPort: number | null
+  /** How clients reached it before changes, as far as that is still valid. */
+  readonly former: readonly FormerAccess[]
   /** Sorted by number; at least one. */
   readonly groups: readonly GroupRecord[]
   /** ISO 8601, UTC. */

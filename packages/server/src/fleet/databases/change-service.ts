@@ -1,4 +1,5 @@
 import { Refusal } from '@fairlead/api'
+import { describeFormer } from '../../core/access/former-access.ts'
 import type { Actor } from '../../core/identity/access.ts'
 import {
   type Changeable,
@@ -26,7 +27,7 @@ export type DatabaseChanges = ReturnType<typeof createDatabaseChanges>
  */
 export function createDatabaseChanges(deps: {
   readonly store: Store
-  readonly databases: Pick<Databases, 'get' | 'lackOfPorts'>
+  readonly databases: Pick<Databases, 'get' | 'lackOfPorts' | 'takenPlace' | 'exclusively'>
   readonly modules: Pick<Modules, 'list'>
   /** Observes a database. Throws AgentUnreachable. */
   readonly look: (database: Database) => Promise<ObservedDatabase>
@@ -43,6 +44,8 @@ export function createDatabaseChanges(deps: {
       seen: await look(database),
       catalogue: await modules.list(),
       lackOfPorts: lacking,
+      takenPlace: await databases.takenPlace(otherPlace(request, database)),
+      now: deps.now(),
     })
     if ('refused' in resolved) throw toRefusal(resolved)
     return resolved
@@ -59,10 +62,15 @@ export function createDatabaseChanges(deps: {
       body: Readonly<Record<string, unknown>>,
     ): Promise<DatabaseView> {
       const view = await databases.get(uid)
-      const resolved = await resolve(view, request)
-      if (resolved.changed.length === 0) return view
-      const at = new Date(deps.now()).toISOString()
-      await store.transaction((db) => record(db, { view, resolved, body, by, at }))
+      const change = async () => {
+        const resolved = await resolve(view, request)
+        if (resolved.changed.length === 0) return false
+        const at = new Date(deps.now()).toISOString()
+        await store.transaction((db) => record(db, { view, resolved, body, by, at }))
+        return true
+      }
+      const takesPlace = Object.values(otherPlace(request, view.database)).some((one) => one !== undefined)
+      if (!(await (takesPlace ? databases.exclusively(change) : change()))) return view
       nudge(uid)
       return databases.get(uid)
     },
@@ -77,6 +85,15 @@ export function createDatabaseChanges(deps: {
 
 function portsOfShard({ shardTls }: Database): number {
   return shardTls ? 2 : 1
+}
+
+/** Returns the name and port that the database does not have yet. */
+function otherPlace({ name, endpointPort }: ChangeRequest, { former, ...database }: Database) {
+  const ports = [database.endpointPort, ...former.map((one) => (one.kind === 'place' ? one.port : null))]
+  return {
+    name: name === database.name ? undefined : name,
+    endpointPort: endpointPort == null || ports.includes(endpointPort) ? undefined : endpointPort,
+  }
 }
 
 interface ToRecord {
@@ -113,13 +130,17 @@ const words: Readonly<Record<Changeable, string>> = {
   persistence: 'data_persistence',
   aofFsync: 'aof_policy',
   snapshots: 'snapshot_policy',
+  name: 'name',
+  endpointPort: 'port',
+  tls: 'tls',
+  former: 'former_access',
 }
 const allSettings = Object.keys(words) as Changeable[] // the keys of a table
 
 /** Returns the settings that differ, with both values, for the audit. */
 function describe(before: Database, after: Database, names: readonly Changeable[]) {
   return names.flatMap((name) => {
-    const [old, wanted] = [plain(before[name]), plain(after[name])]
+    const [old, wanted] = [plainOf(name, before), plainOf(name, after)]
     return old === wanted
       ? []
       : ([
@@ -129,6 +150,9 @@ function describe(before: Database, after: Database, names: readonly Changeable[
   })
 }
 
-function plain(value: Database[Changeable]): string | number {
-  return typeof value === 'object' ? JSON.stringify(value) : value
+/** Returns a setting as a word without secrets. */
+function plainOf(name: Changeable, database: Database): string | number {
+  if (name === 'former') return describeFormer(database.former)
+  const value = database[name]
+  return typeof value === 'number' ? value : typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -16,7 +16,7 @@ import { type Database, type ShardRecord, steadyGoal } from '../../core/state/da
 import type { EndpointReach } from '../../core/state/endpoint-reach.ts'
 import type { Runs } from '../../core/state/goal.ts'
 import type { PortRange } from '../../core/state/port-range.ts'
-import type { Refused } from '../../core/state/refused.ts'
+import { type Refused, refusedForAll } from '../../core/state/refused.ts'
 import { agentAway } from '../../nodes/agent-away.ts'
 import type { Nodes } from '../../nodes/nodes-service.ts'
 import { readInPieces } from '../../store/choose-page.ts'
@@ -34,7 +34,8 @@ import {
 import { type ShardsStore, shardsStore } from '../stores/shards-store.ts'
 import { type ReadPlanInputs, readPlanInputs } from './read-plan-inputs.ts'
 import { type Change, type Nothing, recordChange, recordDatabase, recordNothing } from './record-change.ts'
-import { countTakenPorts, takenPorts } from './taken-ports.ts'
+import { refuseTakenName, refuseTakenPort } from './taken-places.ts'
+import { countTakenPorts } from './taken-ports.ts'
 
 /** A database with its shards and its running action. */
 export interface DatabaseView {
@@ -86,6 +87,13 @@ export interface Databases {
   get(uid: number): Promise<DatabaseView>
   create(request: DatabaseRequest, by: Actor): Promise<DatabaseView>
   remove(uid: number, by: Actor): Promise<{ readonly actionUid: string }>
+  /** Returns why a database cannot get this name or port; undefined: it can. Call it within `exclusively`. */
+  takenPlace(place: {
+    readonly name?: string | undefined
+    readonly endpointPort?: number | undefined
+  }): Promise<Refused | undefined>
+  /** Serializes the allocation of names and ports. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>
   /** Returns why `needed` ports are not free on the node, or undefined. */
   lackOfPorts(needed: number): Promise<string | undefined>
   /** Reads a database and whether `portsNeeded` more ports are free. Throws Refusal db_not_exist. */
@@ -146,9 +154,8 @@ export function createDatabases(deps: DatabasesDeps): Databases {
       const wanted = newDatabase(request, resolved, deps.shardTls, now())
       const database = await runExclusive(async () => {
         const last = await databaseOrdersStore(store.db).lastUid()
-        await refuseTakenName(databases, request.name)
-        refuseStrangePort(request.endpointPort, [deps.askedPorts, deps.portRange])
-        await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
+        refuse(await this.takenPlace({ name: request.name }))
+        refuse(await this.takenPlace({ endpointPort: request.endpointPort ?? undefined }))
         const lacking = await this.lackOfPorts(portsFor(request, deps.shardTls))
         if (lacking !== undefined) throw new Refusal('insufficient_resources', lacking)
         refuse(await lackOfMemory(request, { databases, nodes }))
@@ -165,6 +172,17 @@ export function createDatabases(deps: DatabasesDeps): Databases {
       const { action } = await this.begin(uid, { kind: 'delete', goal }, by)
       return { actionUid: action?.uid ?? '' }
     },
+
+    async takenPlace({ name, endpointPort }) {
+      const places = { databases, shards, ...deps }
+      const refusals = [
+        name === undefined ? undefined : await refuseTakenName(name, places),
+        endpointPort === undefined ? undefined : await refuseTakenPort(endpointPort, places),
+      ]
+      return refusedForAll(refusals.filter((one) => one !== undefined))
+    },
+
+    exclusively: runExclusive,
 
     lackOfPorts: async (needed) =>
       lackOfPorts(needed, deps.portRange, await countTakenPorts(deps.portRange, { databases, shards })),
@@ -216,33 +234,6 @@ async function find(databases: DatabasesStore, uid: number): Promise<Database> {
   const database = await databases.get(uid)
   if (database === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
   return database
-}
-
-/** Runs in the lock of creations, so the second of two equal names finds the first. */
-async function refuseTakenName(databases: DatabasesStore, name: string): Promise<void> {
-  if ((await databases.getByName(name)) === undefined) return
-  throw new Refusal('name_already_exists', `name: a database named ${name} exists`)
-}
-
-/** Another port may belong to a service whose clients would reach the database. */
-function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRange, PortRange]): void {
-  if (port === null || [asked, own].some(({ from, to }) => port >= from && port <= to)) return
-  throw new Refusal(
-    'port_unavailable',
-    `port: ${port} may not be asked for; send one from ${asked.from} to ${asked.to}, or 0 to get a free one`,
-  )
-}
-
-/** A requested port is granted or refused: clients would not find the database elsewhere. */
-async function refuseTakenPort(
-  port: number | null,
-  places: { readonly databases: DatabasesStore; readonly shards: ShardsStore; readonly nodes: Nodes },
-): Promise<void> {
-  if (port === null) return
-  const isTaken =
-    (await takenPorts({ from: port, to: port }, places)).length > 0 || !(await places.nodes.isFree(port))
-  if (isTaken)
-    throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to get a free one`)
 }
 
 /** Returns why the node lacks memory for it. Throws Refusal unavailable if no agent answers. */

@@ -1,5 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
 import { Type } from 'typebox'
+import type { Access, FormerAccess } from '../../core/access/former-access.ts'
 import {
   byUid,
   type DatabasesFilter,
@@ -15,7 +16,7 @@ import {
   type SlotRange,
   splitSlots,
 } from '../../core/state/database.ts'
-import type { Runs } from '../../core/state/goal.ts'
+import type { ChangeableSettings, Runs } from '../../core/state/goal.ts'
 import type { PortRange } from '../../core/state/port-range.ts'
 import { choosePage, namedLike } from '../../store/choose-page.ts'
 import { inTransaction } from '../../store/in-transaction.ts'
@@ -26,10 +27,14 @@ import { jsonColumn, wordColumn } from '../../store/stored-column.ts'
 import { StoredModules } from '../../store/stored-values.ts'
 import type { Tables } from '../../store/tables.ts'
 import { changesStore } from './changes-store.ts'
+import { formerAccessStore, formerPortsWithin } from './former-access-store.ts'
 import { advanceHistory, historyToColumns, type SeenStream } from './histories-store.ts'
 
 /** A new database. The store assigns its uid, and slots to its groups. */
-export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups' | 'changedAt'> & {
+export type NewDatabase = Omit<
+  Database,
+  'uid' | 'status' | 'obstacle' | 'former' | 'groups' | 'changedAt'
+> & {
   /** Number of groups. */
   readonly groups: number
 }
@@ -41,8 +46,9 @@ export type DatabasesStore = ReturnType<typeof databasesStore>
  * transaction.
  */
 export function databasesStore(db: Db) {
-  const set = (uid: number, columns: Partial<Row>) =>
+  const set = (uid: number, columns: Partial<Row>, former?: readonly FormerAccess[]) =>
     inTransaction(db, async (within) => {
+      if (former !== undefined) await formerAccessStore(within).replace(uid, former)
       await within.updateTable('databases').set(columns).where('uid', '=', uid).execute()
       await changesStore(within).note('databases', uid)
     })
@@ -63,13 +69,15 @@ export function databasesStore(db: Db) {
         .executeTakeFirstOrThrow()
       return Number(bytes ?? 0)
     },
-    /** Recorded endpoint ports in `range`, bounds included. */
+    /** Recorded endpoint ports in `range`, former ones and bounds included; each once. */
     async portsWithin(range: PortRange): Promise<readonly number[]> {
-      const rows = await endpointsWithin(db, range).select('endpoint_port').execute()
+      const rows = await endpointsWithin(db, range).execute()
       return rows.flatMap(({ endpoint_port }) => endpoint_port ?? [])
     },
     async countPortsWithin(range: PortRange): Promise<number> {
-      const query = endpointsWithin(db, range).select((eb) => eb.fn.countAll().as('ports'))
+      const query = db
+        .selectFrom(endpointsWithin(db, range).as('endpoints'))
+        .select((eb) => eb.fn.countAll().as('ports'))
       return Number((await query.executeTakeFirstOrThrow()).ports)
     },
     /** All databases, including unreadable ones. */
@@ -96,7 +104,13 @@ export function databasesStore(db: Db) {
       }),
     /** Records the given settings; others stay. */
     setSettings: (uid: number, settings: ChangedSettings, now: string) =>
-      set(uid, { ...settingsToColumns(settings), changed_at: now }),
+      set(uid, { ...settingsToColumns(settings), changed_at: now }, settings.former),
+    /** Records what is left of the former access to a database. */
+    setFormer: (uid: number, former: readonly FormerAccess[]) =>
+      inTransaction(db, async (within) => {
+        await formerAccessStore(within).replace(uid, former)
+        await changesStore(within).note('databases', uid)
+      }),
     setEndpointPort: (uid: number, port: number) => set(uid, { endpoint_port: port }),
     /** Called during a hold: changed addresses are noted when the handover is closed. */
     async setPrimary(uid: number, group: number, shard: number): Promise<void> {
@@ -111,9 +125,7 @@ export function databasesStore(db: Db) {
   }
 }
 
-type ChangedSettings = Partial<
-  Pick<Database, 'memoryBytes' | 'evictionPolicy' | 'replicas' | 'persistence' | 'aofFsync' | 'snapshots'>
->
+type ChangedSettings = Partial<ChangeableSettings & Access>
 
 function settingsToColumns({
   memoryBytes,
@@ -122,6 +134,9 @@ function settingsToColumns({
   persistence,
   aofFsync,
   snapshots,
+  name,
+  endpointPort,
+  tls,
 }: ChangedSettings): Partial<Tables['databases']> {
   return {
     ...(memoryBytes !== undefined && { memory_bytes: memoryBytes }),
@@ -130,11 +145,19 @@ function settingsToColumns({
     ...(persistence !== undefined && { persistence }),
     ...(aofFsync !== undefined && { aof_fsync: aofFsync }),
     ...(snapshots !== undefined && { snapshots: JSON.stringify(snapshots) }),
+    ...(name !== undefined && { name }),
+    ...(endpointPort !== undefined && { endpoint_port: endpointPort }),
+    ...(tls !== undefined && { tls: Number(tls) }),
   }
 }
 
-function endpointsWithin(db: Db, { from, to }: PortRange) {
-  return db.selectFrom('databases').where('endpoint_port', '>=', from).where('endpoint_port', '<=', to)
+function endpointsWithin(db: Db, range: PortRange) {
+  return db
+    .selectFrom('databases')
+    .select('endpoint_port')
+    .where('endpoint_port', '>=', range.from)
+    .where('endpoint_port', '<=', range.to)
+    .union(formerPortsWithin(db, range))
 }
 
 async function listReserved(db: Db): Promise<readonly Reserved[]> {
@@ -158,7 +181,8 @@ async function withGroups(db: Db, rows: readonly Row[]): Promise<readonly Databa
     .orderBy('number')
     .execute()
   const byDatabase = Map.groupBy(groups, ({ database_uid }) => database_uid)
-  return rows.map((row) => fromRow(row, byDatabase.get(row.uid) ?? []))
+  const former = await formerAccessStore(db).of(uids)
+  return rows.map((row) => fromRow(row, byDatabase.get(row.uid) ?? [], former.get(row.uid)))
 }
 
 async function insertDatabase(db: Db, database: NewDatabase): Promise<Database> {
@@ -244,7 +268,7 @@ const snapshotsOf = jsonColumn(
   Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
 )
 
-function fromRow(row: Row, groups: readonly GroupRow[]): Database {
+function fromRow(row: Row, groups: readonly GroupRow[], former: readonly FormerAccess[] = []): Database {
   return {
     uid: row.uid,
     name: row.name,
@@ -266,6 +290,7 @@ function fromRow(row: Row, groups: readonly GroupRow[]): Database {
     shardTls: row.shard_tls === 1,
     tls: row.tls === 1,
     endpointPort: row.endpoint_port,
+    former,
     groups: groups.map(groupFromRow),
     createdAt: row.created_at,
     changedAt: row.changed_at,

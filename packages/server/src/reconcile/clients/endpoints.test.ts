@@ -2,7 +2,8 @@ import type { EndpointReport, EndpointSpec } from '@fairlead/api'
 import { createEffect } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { databaseOf, shardOf } from '../../../test/records.ts'
-import { type ShardRecord, steadyGoal } from '../../core/state/database.ts'
+import type { FormerAccess } from '../../core/access/former-access.ts'
+import { type Database, type ShardRecord, steadyGoal } from '../../core/state/database.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
 import { keepEndpoint } from './endpoints.ts'
 
@@ -26,23 +27,33 @@ const unasked = () => Promise.reject(new Error('nothing of it is needed here'))
 const certificate = { cert: 'cert', key: 'key', fingerprint: 'print', isOurs: true }
 
 /** Keeps its endpoint, turn after turn, at a proxy that reports these numbers of doubts. */
-function keeper(endpointAddresses: readonly string[] = []) {
+function keeper(endpointAddresses: readonly string[] = [], changed: Partial<Database> = {}) {
+  let { former } = { ...database, ...changed }
   const puts: EndpointSpec[] = []
   const warned: unknown[] = []
   let nowMs = 0
   let count = 0
   let missing: EndpointReport['missing'] = []
+  let uses: NonNullable<EndpointReport['former']> = []
   let shards: readonly ShardRecord[] = []
   const ports: Parameters<typeof keepEndpoint>[3] = {
     shards: { portsWithin: unasked, countPortsWithin: unasked, listOf: async () => shards },
-    databases: { portsWithin: unasked, countPortsWithin: unasked, setEndpointPort: unasked },
+    databases: {
+      portsWithin: unasked,
+      countPortsWithin: unasked,
+      setEndpointPort: unasked,
+      setFormer: async (_, left) => {
+        former = left
+      },
+    },
     agent: { findFreePort: unasked },
     tls: { current: async () => ({ ca: 'authority', proxy: certificate }) },
     proxy: {
       removeEndpoint: unasked,
       putEndpoint: async ({ body }) => {
         puts.push(body)
-        return { doubted: { count, why: 'slot 5 is elsewhere' }, missing } as EndpointReport
+        const former = uses.filter(({ port }) => body.former?.some((one) => one.port === port))
+        return { doubted: { count, why: 'slot 5 is elsewhere' }, missing, former } as EndpointReport
       },
     },
     log: { info: () => undefined, warn: (what: unknown) => void warned.push(what), error: () => undefined },
@@ -50,22 +61,26 @@ function keeper(endpointAddresses: readonly string[] = []) {
     endpointAddresses,
     runExclusive: (work) => work(),
     effect: createEffect(() => undefined),
+    now: () => nowMs,
   }
   const memory = createTurnMemory(() => nowMs)
   return {
     puts,
     warned,
+    former: () => former,
     async turn(now: {
       readonly ids: readonly number[]
       readonly doubts?: number
       readonly missing?: EndpointReport['missing']
+      readonly uses?: typeof uses
       readonly afterMs?: number
     }) {
       shards = now.ids.map((id) => shardOf(id))
       count = now.doubts ?? count
       missing = now.missing ?? missing
+      uses = now.uses ?? uses
       nowMs += now.afterMs ?? 1_000
-      await keepEndpoint(database, goal, { groups: [] }, ports, memory)
+      await keepEndpoint({ ...database, ...changed, former }, goal, { groups: [] }, ports, memory)
     },
   }
 }
@@ -100,4 +115,32 @@ test('the endpoint gets the addresses of the configuration, and where it cannot 
   for (const now of [missing, missing, [], missing]) await turn({ ...later, missing: now })
   expect(puts[0]).toMatchObject({ host, also: ['10.1.2.3', '::1'] })
   expect(warned).toEqual([1, 2].map(() => ({ database: 7, why: '10.1.2.3: not there' })))
+})
+
+test('former ports and names are served until their time, or until a port had no client for an hour', async () => {
+  const until = new Date(60_000).toISOString()
+  const begun: FormerAccess[] = [
+    { kind: 'place', port: 1, tls: true, until },
+    { kind: 'place', port: 2, tls: false, until: new Date(9e9).toISOString() },
+    { kind: 'name', name: 'bills', until },
+  ]
+  const { puts, former, turn } = keeper([], { former: begun, tls: false })
+  const quiet = { port: 2, tls: false, connections: 0, quietMs: 3_599_000 }
+  await turn({ ids: [1, 2], uses: [quiet] })
+  expect(puts.at(-1)).toMatchObject({
+    former: [
+      { port: 1, tls: { cert: 'cert', key: 'key' } },
+      { port: 2, tls: null },
+    ],
+    formerNames: ['bills'],
+  })
+  expect(former()).toEqual(begun)
+  await turn({ ids: [1, 2], afterMs: 60_000 })
+  expect(puts.at(-1)?.former).toEqual([{ port: 2, tls: null }])
+  expect(puts.at(-1)).not.toHaveProperty('formerNames')
+  expect(former()).toEqual([begun[1]])
+  await turn({ ids: [1, 2], uses: [{ ...quiet, quietMs: 3_600_000 }], afterMs: 20_000 })
+  expect(former()).toEqual([])
+  await turn({ ids: [1, 2], afterMs: 20_000 })
+  expect(puts.at(-1)).not.toHaveProperty('former')
 })

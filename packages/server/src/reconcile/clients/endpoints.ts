@@ -1,5 +1,6 @@
 import { type Address, ApiError, type EndpointReport, type EndpointSpec } from '@fairlead/api'
 import type { EffectRunner } from '@fairlead/engine'
+import { type FormerAccess, stillValid } from '../../core/access/former-access.ts'
 import type { WaitedClients } from '../../core/state/action.ts'
 import { type Database, hasEndpoint, type ShardRecord } from '../../core/state/database.ts'
 import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-reach.ts'
@@ -9,9 +10,9 @@ import { pauseAfter } from '../../core/state/pause-after.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
 import { findPortWithin, type PartOfPorts } from '../../fleet/databases/taken-ports.ts'
 import { ProxyUnreachable } from '../../nodes/proxy-link.ts'
-import type { TlsNow } from '../../tls/tls-service.ts'
 import type {
   Certifying,
+  Clock,
   DatabaseRecords,
   EndpointProxy,
   Log,
@@ -35,7 +36,11 @@ type PlacingPorts = Placing &
   ShardRecords<'portsWithin' | 'countPortsWithin' | 'listOf'> &
   EffectRunner
 /** Ports for opening an endpoint and pointing it at its primaries. */
-export type PointingPorts = PlacingPorts & Reaching & EndpointProxy<'putEndpoint'> & Certifying<'current'>
+export type PointingPorts = PlacingPorts &
+  Reaching &
+  EndpointProxy<'putEndpoint'> &
+  Certifying<'current'> &
+  Clock
 /** Ports for holding its clients while a role moves. */
 export type HoldingPorts = EndpointProxy<'holdEndpoint' | 'releaseEndpoint' | 'switchEndpoint'> & EffectRunner
 
@@ -47,23 +52,26 @@ export async function keepEndpoint(
   database: Database,
   goal: Goal,
   { groups }: ObservedDatabase,
-  ports: PointingPorts & EndpointProxy<'removeEndpoint'> & Log,
+  ports: PointingPorts & EndpointProxy<'removeEndpoint'> & DatabaseRecords<'setFormer'> & Log,
   memory: TurnMemory,
 ): Promise<void> {
   if (!hasEndpoint(database)) return
   if (goal.kind === 'remove') return dropEndpoint(database, ports)
   if (groups.some(({ handover }) => handover !== null && !handover.released)) return
   const primaries = database.groups.map(({ primaryShard }) => primaryShard).join()
-  const shown = (await tlsOf(database, ports))?.fingerprint ?? 'none'
+  const speaksTls = database.tls || database.former.some((one) => one.kind === 'place' && one.tls)
+  const shown = speaksTls ? (await ports.tls.current()).proxy.fingerprint : 'none'
   const shards = await ports.shards.listOf(database.uid)
   const all = shards.map(({ id }) => id).join()
-  const what = `${ENDPOINT_OF} ${database.uid} at ${primaries} of ${all}, certificate ${shown}`
+  const access = JSON.stringify([database.name, database.endpointPort, database.former])
+  const what = `${ENDPOINT_OF} ${database.uid} at ${primaries} of ${all}, certificate ${shown}, ${access}`
   if (!memory.isTime(what, AGAIN_MS)) return
   try {
     const report = await putEndpoint(database, shards, ports)
     if (report === null) return
     reportDoubts(database, report, ports, memory)
     reportMissing(database, report, ports, memory)
+    await endFormer(database, report, ports)
   } catch (cause) {
     memory.again(what)
     throw cause
@@ -75,6 +83,17 @@ async function dropEndpoint(
   { proxy, effect }: EndpointProxy<'removeEndpoint'> & EffectRunner,
 ): Promise<void> {
   await effect('remove-endpoint', () => proxy.removeEndpoint({ params: { id: endpointName(uid) } }))
+}
+
+/** Forgets former access that is over; the endpoint has ended it, or the next turn lets it do so. */
+async function endFormer(
+  { uid, former }: Database,
+  report: EndpointReport,
+  ports: DatabaseRecords<'setFormer'> & EffectRunner & Clock,
+): Promise<void> {
+  const valid = stillValid(former, report.former ?? [], ports.now())
+  if (valid.length < former.length)
+    await ports.effect('end-former-access', () => ports.databases.setFormer(uid, valid))
 }
 
 /** Idempotent. Returns null and does nothing while a primary is unknown. */
@@ -90,15 +109,18 @@ async function putEndpoint(
   const primaries = database.groups.map(({ primaryShard }) => primaryShard)
   const replicas = shards.filter(({ id }) => !primaries.includes(id)).map(addressOf)
   const tls = await tlsOf(database, ports)
+  const former = stillValid(database.former, [], ports.now())
+  const names = former.flatMap((one) => (one.kind === 'name' ? one.name : []))
   const body: EndpointSpec = {
     host: ENDPOINT_HOST,
     port,
     ...(ports.endpointAddresses.length > 0 && { also: [...ports.endpointAddresses] }),
     upstream: first.upstream,
     upstreamTls: null,
-    tls: tls === null ? null : { cert: tls.cert, key: tls.key },
+    tls,
+    ...(await formerPlaces(former, ports)),
     // Clients of Sentinel connect to the primary without TLS, so Sentinel does not list databases with TLS.
-    ...(tls === null && { name: database.name }),
+    ...(tls === null && { name: database.name, ...(names.length > 0 && { formerNames: names }) }),
     replicas,
     shards: database.cluster ? routes : null,
   }
@@ -135,8 +157,23 @@ function reportMissing({ uid }: Database, { missing = [] }: EndpointReport, port
 }
 
 /** Returns the certificate that clients get now; null without TLS. */
-async function tlsOf({ tls }: Database, ports: Certifying<'current'>): Promise<TlsNow['proxy'] | null> {
-  return tls ? (await ports.tls.current()).proxy : null
+async function tlsOf({ tls }: Pick<Database, 'tls'>, ports: Certifying<'current'>) {
+  if (!tls) return null
+  const { cert, key } = (await ports.tls.current()).proxy
+  return { cert, key }
+}
+
+async function formerPlaces(
+  former: readonly FormerAccess[],
+  ports: Certifying<'current'>,
+): Promise<Pick<EndpointSpec, 'former'>> {
+  const places = former.filter((one) => one.kind === 'place')
+  if (places.length === 0) return {}
+  return {
+    former: await Promise.all(
+      places.map(async ({ port, tls }) => ({ port, tls: await tlsOf({ tls }, ports) })),
+    ),
+  }
 }
 
 /** Returns the addresses that serve the slots, in the order of the slots. */

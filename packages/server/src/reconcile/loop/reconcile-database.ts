@@ -1,4 +1,5 @@
 import { createMutex, inSpan, underRequest, underTrace } from '@fairlead/engine'
+import { nextEndMs } from '../../core/access/former-access.ts'
 import { isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { violations } from '../../core/plan/invariants.ts'
 import type { Action } from '../../core/state/action.ts'
@@ -50,7 +51,8 @@ export async function reconcileDatabase(
   const turn = await underRequest(undefined, () => planTurn(uid, ports, ofTurn, signal))
   // Logs the action's id instead of the request's: its work may outlast this process.
   const next = 'next' in turn ? turn : await underAction(turn.action, () => act(turn, ports, ofTurn, signal))
-  const dueMs = ofTurn.endOfTurn()
+  const former = 'next' in turn ? [] : turn.database.former
+  const dueMs = Math.min(ofTurn.endOfTurn(), nextEndMs(former, ports.now()))
   return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, dueMs) } : next
 }
 

@@ -1,5 +1,6 @@
 import type { HandoverTape } from '@fairlead/api'
 import type { Logger } from 'pino'
+import type { FormerAccess } from '../../core/access/former-access.ts'
 import type { LimitBefore } from '../../core/carry-over/sync-room.ts'
 import type { AuditEvent } from '../../core/identity/audit-record.ts'
 import type { Queued } from '../../core/requests/admit-upgrade.ts'
@@ -135,6 +136,7 @@ export interface DatabasesOnRecord {
   /** Advances recorded offsets of primaries, unless the role moves or another history is on record. */
   advanceHistories(seen: readonly StreamSeen[]): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
+  setFormer(uid: number, former: readonly FormerAccess[]): Promise<void>
   setObstacle(uid: number, obstacle: string | null): Promise<void>
 }
 

@@ -58,6 +58,7 @@ export function toWire(view: DatabaseView, showsPassword: boolean): DatabaseAnsw
     port: endpoints[0]?.port ?? 0,
     oss_cluster: database.clientsKnowShards,
     ...tlsToWire(database),
+    ...formerToWire(database),
     crdt: false,
     crdt_guid: '',
     ...(showsPassword && passwordToWire(database.userPassword)),
@@ -68,8 +69,18 @@ export function toWire(view: DatabaseView, showsPassword: boolean): DatabaseAnsw
   }
 }
 
-function tlsToWire({ tls }: Database) {
+function tlsToWire({ tls }: Pick<Database, 'tls'>) {
   return { tls_mode: tls ? 'enabled' : 'disabled', ssl: tls } as const
+}
+
+function formerToWire({ former }: Database): Pick<DatabaseAnswer, 'former_access'> {
+  if (former.length === 0) return {}
+  return {
+    former_access: former.map((one) => ({
+      ...(one.kind === 'place' ? { port: one.port, ...tlsToWire(one) } : { name: one.name }),
+      valid_until: one.until,
+    })),
+  }
 }
 
 /** `background_op` is the older word. */
@@ -167,7 +178,7 @@ export function changeFromWire(body: Body<typeof updateDatabase>): {
   readonly rest: Readonly<Record<string, unknown>>
 } {
   const { memory_size, eviction_policy, replication, data_persistence, ...others } = body
-  const { aof_policy, snapshot_policy, ...rest } = others
+  const { aof_policy, snapshot_policy, name, port, tls_mode, former_valid_seconds, ...rest } = others
   return {
     request: {
       memoryBytes: memory_size,
@@ -176,6 +187,11 @@ export function changeFromWire(body: Body<typeof updateDatabase>): {
       persistence: data_persistence,
       aofFsync: aof_policy === undefined ? undefined : fsyncOf(aof_policy),
       snapshots: snapshot_policy,
+      name,
+      // As at creation: no port of its own is asked for.
+      endpointPort: port === 0 ? undefined : port,
+      tls: tls_mode === undefined ? undefined : tls_mode === 'enabled',
+      formerSeconds: former_valid_seconds,
     },
     rest,
   }

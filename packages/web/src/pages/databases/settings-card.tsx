@@ -10,7 +10,7 @@ import { useOrder } from '../../live/use-order.ts'
 import { Card } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { SettingsList } from '../../parts/settings-list.tsx'
-import { changesIn, settingsOf } from '../../words/database-forms.ts'
+import { changesIn, formerTimes, sayFormer, settingsOf } from '../../words/database-forms.ts'
 import { persistenceOf, persistences, rulesOf, wayOf } from '../../words/describe-persistence.ts'
 import { evictionNames, sayEviction } from '../../words/eviction.ts'
 import { bytes, count, fullTime } from '../../words/format.ts'
@@ -29,6 +29,7 @@ export function SettingsCard({ database }: { readonly database: Database }) {
     shards_count: groups,
     oss_cluster: isCluster,
     eviction_policy: eviction,
+    former_access: former = [],
   } = database
   const rules = rulesOf(database)
   const rows: readonly (readonly [string, string])[] = [
@@ -39,6 +40,9 @@ export function SettingsCard({ database }: { readonly database: Database }) {
     ['Persistence', persistenceOf(database)],
     ...(rules === '' ? [] : [['Snapshots', rules] as const]),
     ['TLS', modes[database.tls_mode]],
+    ...former.map(
+      ({ valid_until, ...access }) => [sayFormer(access), `valid until ${fullTime(valid_until)}`] as const,
+    ),
     ['Modules', database.module_list.map(sayModule).join(', ') || 'none'],
     ['Created', fullTime(database.created_time)],
   ]
@@ -96,12 +100,50 @@ function Change({ database }: { readonly database: Database }) {
           ))}
         </select>
       </label>
+      <Access database={database} />
       <button type="submit" className="button" disabled={isStale || change.isPending}>
         Change
       </button>
       {change.error !== null && <Problem error={change.error} />}
       <span role="status">{change.data && <Changed database={change.data} />}</span>
     </form>
+  )
+}
+
+/** How clients reach the database, and for how long as before. */
+function Access({ database }: { readonly database: Database }) {
+  return (
+    <>
+      <label>
+        Name
+        <input name="name" required maxLength={63} defaultValue={database.name} />
+      </label>
+      {!database.oss_cluster && (
+        <>
+          <label>
+            Port
+            <input name="port" type="number" min={1} max={65_535} required defaultValue={database.port} />
+          </label>
+          <label>
+            TLS
+            <select name="tls" defaultValue={database.tls_mode}>
+              <option value="disabled">Clients speak without it</option>
+              <option value="enabled">Clients speak TLS</option>
+            </select>
+          </label>
+        </>
+      )}
+      <label>
+        Former name, port and TLS stay valid
+        <select name="former" defaultValue="">
+          {formerTimes.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
   )
 }
 

@@ -116,6 +116,7 @@ function contextOf(
       takeovers: createTakeovers(realTime),
       portRange: { from: 0, to: 0 },
       endpointAddresses: [],
+      now: () => 0,
       runExclusive: (work) => work(),
       effect: createEffect(() => undefined),
     },

@@ -9,7 +9,7 @@ import { databaseOf } from '../../../records.ts'
 const folder = mkdtempSync(join(tmpdir(), 'fairlead-earlier-stores-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A store with a database, which has noted these migrations. */
+/** A store with a database and the first schema, which has noted these migrations. */
 async function earlierStore(name: string, migrations: readonly string[]): Promise<string> {
   const file = join(folder, name)
   const store = await openTestStore(file)
@@ -18,7 +18,7 @@ async function earlierStore(name: string, migrations: readonly string[]): Promis
   const rows = migrations.map((one) => `('${one}', '2026-11-20T12:00:00.000Z')`).join()
   await tamperWith(
     await testStorePlace(file),
-    `delete from kysely_migration; insert into kysely_migration (name, timestamp) values ${rows}`,
+    `drop table former_access; delete from kysely_migration; insert into kysely_migration (name, timestamp) values ${rows}`,
   )
   return file
 }

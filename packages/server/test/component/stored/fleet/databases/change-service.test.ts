@@ -6,6 +6,7 @@ import { steadyGoal } from '../../../../../src/core/state/database.ts'
 import { onlyLoopback } from '../../../../../src/core/state/endpoint-reach.ts'
 import { createDatabaseChanges } from '../../../../../src/fleet/databases/change-service.ts'
 import { createDatabases } from '../../../../../src/fleet/databases/databases-service.ts'
+import { databasesStore } from '../../../../../src/fleet/stores/databases-store.ts'
 import { auditStore } from '../../../../../src/identity/stores/audit-store.ts'
 import { AgentUnreachable } from '../../../../../src/nodes/agent-link.ts'
 import type { Nodes } from '../../../../../src/nodes/nodes-service.ts'
@@ -41,6 +42,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
     nodes: {
       builds: async () => [{ flavour: 'valkey', version: '8.1.1', path: '' }],
       describe: async () => ({ memoryTotalBytes: 1e9, memoryFreeBytes: 1e9 }),
+      isFree: async () => true,
     } as unknown as Nodes,
     modules: { list: async () => [] },
     runExclusive: (place) => place(),
@@ -97,6 +99,30 @@ test('other limits are on record together with the user that asked for them, and
       eviction_policy_before: 'noeviction',
     },
   })
+})
+
+test('a former port is taken until it is forgotten, and the audit has no more of it than port and time', async () => {
+  const { databases, changes } = await databaseWith()
+  await databasesStore(store.db).setEndpointPort(1, 10_003)
+  const { database } = await changes.change(1, { endpointPort: 10_004, formerSeconds: 60 }, by, {})
+  const until = '1970-01-01T00:01:00.000Z'
+  expect(database).toMatchObject({
+    endpointPort: 10_004,
+    former: [{ kind: 'place', port: 10_003, tls: false, until }],
+  })
+  const [record] = await auditStore(store.db).list({ order: 'desc', limit: 1, offset: 0 })
+  expect(record?.details).toEqual({
+    port: 10_004,
+    port_before: 10_003,
+    former_access: `port 10003 until ${until}`,
+    former_access_before: '',
+  })
+  const range = { from: 10_003, to: 10_004 }
+  expect((await databasesStore(store.db).portsWithin(range)).toSorted()).toEqual([10_003, 10_004])
+  expect(await databasesStore(store.db).countPortsWithin(range)).toBe(2)
+  expect(await databases.takenPlace({ endpointPort: 10_003 })).toMatchObject({ refused: 'port_unavailable' })
+  await databasesStore(store.db).setFormer(1, [])
+  expect(await databases.takenPlace({ endpointPort: 10_003 })).toBeUndefined()
 })
 
 test('unchanged values, and a dry run, write nothing', async () => {
