@@ -5,6 +5,7 @@ import { createDatabase } from '../../proof/create-database.ts'
 import { usualPair } from '../../proof/engine-pairs.ts'
 import { freePortsFrom } from '../../proof/free-port.ts'
 import { freshName } from '../../proof/fresh-name.ts'
+import { pidOf } from '../../proof/roles.ts'
 import type { Fairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 import { test } from '../support/shared-fairlead.ts'
@@ -121,6 +122,61 @@ test('what is replaced ends at its time, and its clients are closed and find the
   expect(again.port).toBe(port)
   await until('the first port serves again', async () => (await ping(port, password, false)) === 'PONG')
 })
+
+test.for([1, 2])(
+  'a database with %i group(s) gets another password: both are valid while clients move, then sessions of the former one are closed, and no write is lost',
+  async (groups, { fairlead }) => {
+    const { api } = fairlead
+    const body = { name: freshName('access'), ...plain, replication: true, shards_count: groups }
+    const { uid, port, password } = await createDatabase(fairlead, body)
+    const params = { uid }
+    await using load = await startLoad({
+      kind: 'incr',
+      connections: 20,
+      perSecond: 5_000,
+      password,
+      lookup: { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token },
+    })
+    await load.untilAcked(2_000)
+    const next = 'another-password-of-it'
+    const changed = await api.updateDatabase({
+      params,
+      query: {},
+      body: { authentication_engine_pass: next },
+    })
+    expect(changed).toMatchObject({ authentication_redis_pass: next, former_access: [{ password: true }] })
+    for (const valid of [password, next]) expect(await ping(port, valid, false)).toBe('PONG')
+    for (const shard of await api.listDatabaseShards({ params }))
+      for (const valid of [password, next]) expect(await ping(shard.port, valid, false)).toBe('PONG')
+    const upgrade = await api.upgradeDatabase({ params, body: { engine_version: to } })
+    expect(await fairlead.untilEnded(upgrade.action_uid)).toMatchObject({ outcome: 'completed' })
+    for (const valid of [password, next]) expect(await ping(port, valid, false)).toBe('PONG')
+    await load.untilAcked(load.acked() + 2_000)
+    const report = await load.stop()
+    expect({ errors: report.errors, reconnects: report.reconnects }).toEqual({ errors: {}, reconnects: 0 })
+    expect(await load.readBack()).toMatchObject({ lost: 0, duplicated: 0 })
+
+    const [kept, ended] = [next, password].map(
+      (one) => new Redis({ host: '127.0.0.1', port, password: one, retryStrategy: () => null }),
+    )
+    for (const client of [kept, ended]) expect(await client?.ping()).toBe('PONG')
+    await api.updateDatabase({ params, query: {}, body: { former_valid_seconds: 0 } })
+    await until('the session of the former password ends', async () => ended?.status === 'end')
+    expect(await ping(port, password, false)).toBe('refused')
+    expect(await kept?.ping()).toBe('PONG')
+    kept?.disconnect()
+    const [shard] = await api.listDatabaseShards({ params })
+    process.kill(await pidOf(fairlead, Number(shard?.uid)), 'SIGKILL')
+    await until(
+      'a new process takes it, too',
+      async () => (await ping(shard?.port ?? 0, next, false)) === 'PONG',
+    )
+    expect(await ping(shard?.port ?? 0, password, false)).toBe('refused')
+    const records = JSON.stringify(await api.listLogs({ query: { order: 'desc', limit: 50 } }))
+    expect(records).toContain('bdb_updated')
+    for (const secret of [password, next]) expect(records).not.toContain(secret)
+  },
+)
 
 test('a renamed database is found under both names by clients that ask a Sentinel', async ({ fairlead }) => {
   const { api } = fairlead

@@ -39,6 +39,7 @@ const lean: Readonly<Record<string, readonly string[]>> = {
 const pureValues = [
   ...['parseVersion', 'compareVersions', 'matchesVersion', 'permissions', 'BUCKETS', 'stepWords'],
   ...['databaseUserRights', 'beyondConnection', 'beyondDatabase', 'isSameAddress', 'sayLength'],
+  ...['passwordDigest', 'passwordsMark'],
 ]
 const impure =
   /\b(Date\.now|new Date\(\)|performance\.|Math\.random|crypto\.|process\.|fetch\(|setTimeout|setInterval|setImmediate|queueMicrotask|async|await|Promise)\b|\bawait\b/

@@ -15,6 +15,7 @@ import {
   type Output,
   putLimits,
   putModule,
+  putPasswords,
   putSaving,
   putShard,
   putShardCertificate,
@@ -100,6 +101,7 @@ export async function serveAgent(
   mount(putShard, handlers.putShard)
   mount(putLimits, handlers.putLimits)
   mount(putSaving, handlers.putSaving)
+  mount(putPasswords, handlers.putPasswords)
   mount(putShardCertificate, handlers.putShardCertificate)
   mount(removeShard, handlers.removeShard)
   mount(endShardProcess, handlers.endShardProcess)

@@ -221,6 +221,10 @@ function answerWith({ builds, host }: AgentConfig, parts: Answering): AgentHandl
       await shards.saveAs(params.id, body)
       return { id: params.id }
     },
+    async putPasswords({ params, body }) {
+      await shards.admit(params.id, body)
+      return { id: params.id }
+    },
     async putShardCertificate({ params, body }) {
       await shards.certify(params.id, body)
       return { id: params.id }

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-import type { Build, ShardSaving, ShardSpec } from '@fairlead/api'
-import { compareVersions, databaseUserRights } from '@fairlead/engine'
+import type { Build, ShardPasswords, ShardSaving, ShardSpec } from '@fairlead/api'
+import { compareVersions, databaseUserRights, passwordDigest } from '@fairlead/engine'
 import type { ShardFolder } from '../folder/shard-folder.ts'
 import type { EngineTarget } from './ask-engine.ts'
 
@@ -153,13 +152,21 @@ function canRelax({ flavour, version }: Build): boolean {
   return flavour === 'valkey' && compareVersions(version, '9.0') >= 0
 }
 
+/** Returns the digests of all valid passwords of the database's user. */
+export function validDigests({ userPassword, formerPasswords = [] }: ShardPasswords): readonly string[] {
+  return [passwordDigest(userPassword), ...formerPasswords]
+}
+
 /** Returns the text of users.acl. Passwords are digests; `default` has the rights of databaseUserRights. */
 export function userList(spec: ShardSpec): string {
   const channels = knowsChannels(spec.build) ? ' &*' : ''
   const rights = databaseUserRights(spec.build, spec.cluster).join(' ')
+  const valid = validDigests(spec)
+    .map((digest) => `#${digest}`)
+    .join(' ')
   return [
-    `user ${ADMIN_USER} on #${digest(spec.adminPassword)} ~*${channels} +@all`,
-    `user default on #${digest(spec.userPassword)} ~*${channels} ${rights}`,
+    `user ${ADMIN_USER} on #${passwordDigest(spec.adminPassword)} ~*${channels} +@all`,
+    `user default on ${valid} ~*${channels} ${rights}`,
     '',
   ].join('\n')
 }
@@ -191,8 +198,4 @@ function quote(value: string | number): string {
     (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
   )
   return `"${escaped}"`
-}
-
-function digest(password: string): string {
-  return createHash('sha256').update(password).digest('hex')
 }

@@ -1,5 +1,7 @@
 import type { ShardReport } from '@fairlead/api'
+import { passwordsMark } from '@fairlead/engine'
 import { decideSilent, type Silence } from '../engine/decide-silent.ts'
+import { validDigests } from '../engine/engine-config.ts'
 import { nameOfCertificate } from '../engine/shard-certificate.ts'
 import type { ProcessRecord, WantedRecord } from '../folder/shard-folder.ts'
 import type { DiskWatch } from '../folder/watch-disk.ts'
@@ -53,6 +55,7 @@ export function describeShard(
     failsToStart: last?.unanswered && last.unanswered.deaths >= FAILS_AFTER ? last.unanswered.why : null,
     memoryBytes: wanted.spec.memoryBytes,
     evictionPolicy: wanted.spec.evictionPolicy,
+    passwords: passwordsMark(validDigests((here ?? wanted).spec)),
     saving: { ...savingOf((here ?? wanted).spec), ...(here?.changesSaving && { changing: true }) },
     certificate: nameOfCertificate((last?.spec ?? wanted.spec).tls),
     asleep: view.state === 'exited' && wanted.spec.onCrash === 'wait',

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Refusal, type ShardReport, type ShardSaving, type ShardSpec } from '@fairlead/api'
+import {
+  Refusal,
+  type ShardPasswords,
+  type ShardReport,
+  type ShardSaving,
+  type ShardSpec,
+} from '@fairlead/api'
 import { atPlace, underRequest } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { createProbe, type EngineTarget } from '../engine/ask-engine.ts'
@@ -15,6 +21,7 @@ import { createAttention } from './attention.ts'
 import { kill, markReady, recordExit, start, stop } from './carry-out.ts'
 import { decideNext, type Next } from './decide-next.ts'
 import { describeShard, firstView } from './describe-shard.ts'
+import { keepPasswords, passwordsOf } from './keep-passwords.ts'
 import { keepSaving, savingOf } from './keep-saving.ts'
 import { logAct, logEnd, tellTrouble } from './log-act.ts'
 import { look, lookInside, noteChanges, observationOf } from './look-at-shard.ts'
@@ -43,6 +50,7 @@ export interface SupervisedShard extends AsyncDisposable {
   limit(limits: Pick<ShardSpec, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
   /** Sets how the running and the next process save their data; durable when it resolves. */
   saveAs(saving: ShardSaving): Promise<void>
+  admit(passwords: ShardPasswords): Promise<void>
   /** Sets the certificate of the running and the next process; durable when it resolves. */
   certify(certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
   remove(): Promise<void>
@@ -123,6 +131,11 @@ export function superviseShard(
       const { spec } = state.wanted
       if (!isDeepStrictEqual(savingOf(spec), saving))
         await want(state, folder, { spec: { ...spec, ...saving } })
+    },
+    async admit(passwords) {
+      const { spec } = state.wanted
+      if (!isDeepStrictEqual(passwordsOf(spec), passwordsOf(passwords)))
+        await want(state, folder, { spec: { ...spec, ...passwordsOf(passwords) } })
     },
     async certify(certificate) {
       const { spec } = state.wanted
@@ -255,6 +268,7 @@ async function turn(supervision: Supervision): Promise<number> {
       if (order === state.wanted.order) state.view = next
       if (isRunning) {
         await renewCertificate(place, state.wanted.spec, state.last)
+        await keepPasswords(place, state.wanted.spec, state.last)
         await keepSaving(place, state.wanted.spec, state.last)
       }
       await keepOomScore(place, state.wanted.spec, state.last)

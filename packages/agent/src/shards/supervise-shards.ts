@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Address, Refusal, type ShardReport, type ShardSaving, type ShardSpec } from '@fairlead/api'
+import {
+  type Address,
+  Refusal,
+  type ShardPasswords,
+  type ShardReport,
+  type ShardSaving,
+  type ShardSpec,
+} from '@fairlead/api'
 import { createMutex, type RunExclusive } from '@fairlead/engine'
 import type { EngineTarget } from '../engine/ask-engine.ts'
 import { type FoundShard, openShard, openShards } from '../folder/open-shards.ts'
@@ -19,6 +26,8 @@ export interface SupervisedShards extends AsyncDisposable {
   limit(id: string, limits: Pick<ShardSpec, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
   /** Lets a shard save its data differently, in its running and next process; durable when it resolves. */
   saveAs(id: string, saving: ShardSaving): Promise<void>
+  /** Lets the database's user of a shard sign in with these passwords only. */
+  admit(id: string, passwords: ShardPasswords): Promise<void>
   /** Sets a shard's certificate. Resolves when that is durable. */
   certify(id: string, certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
   /** Resolves when the removal is durable; immediately for an unknown shard. */
@@ -86,6 +95,7 @@ export async function superviseShards(
       }),
     limit: (id, limits) => turns.take(id, async () => await shards.get(id)?.limit(limits)),
     saveAs: (id, saving) => turns.take(id, async () => await shards.get(id)?.saveAs(saving)),
+    admit: (id, passwords) => turns.take(id, async () => await shards.get(id)?.admit(passwords)),
     certify: (id, certificate) => turns.take(id, async () => await shards.get(id)?.certify(certificate)),
     end(id, startedAt) {
       const shard = shards.get(id)

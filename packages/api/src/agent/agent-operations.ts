@@ -12,6 +12,7 @@ import {
   ShardCertificate,
   ShardId,
   ShardLimits,
+  ShardPasswords,
   ShardReport,
   ShardSaving,
   ShardSpec,
@@ -98,6 +99,18 @@ export const putSaving = socketOperation({
   fenced: true,
   params: ShardId,
   body: ShardSaving,
+  ok: Type.Object({ id: Type.String() }),
+})
+
+/** Server → agent. The report shows when the running process has them. */
+export const putPasswords = socketOperation({
+  method: 'PUT',
+  path: '/agent/shards/:id/passwords',
+  summary:
+    "Give the database's user of this shard these passwords from now on, its running process too. No error if the shard does not exist, or is being removed",
+  fenced: true,
+  params: ShardId,
+  body: ShardPasswords,
   ok: Type.Object({ id: Type.String() }),
 })
 
@@ -256,6 +269,7 @@ export const agentOperations = {
   putShard,
   putLimits,
   putSaving,
+  putPasswords,
   putShardCertificate,
   removeShard,
   endShardProcess,

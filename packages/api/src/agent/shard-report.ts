@@ -117,6 +117,14 @@ export const ShardCertificate = closed({
   key: Type.String(),
 })
 
+/** Passwords of the database's user `default`, which has no administrative commands. */
+export const ShardPasswords = closed({
+  userPassword: Type.String(),
+  /** SHA-256 digests (hex) of others that are still valid. */
+  formerPasswords: Type.Optional(Type.Array(Type.String({ pattern: '^[0-9a-f]{64}$' }), { maxItems: 16 })),
+})
+export type ShardPasswords = Static<typeof ShardPasswords>
+
 /** Everything to start a shard's process. */
 export const ShardSpec = closed({
   build: Build,
@@ -158,8 +166,7 @@ export const ShardSpec = closed({
   modules: Type.Array(LoadedModule),
   /** Password of the administrative user `fairlead`. */
   adminPassword: Type.String(),
-  /** Password of the database's user `default`, which has no administrative commands. */
-  userPassword: Type.String(),
+  ...ShardPasswords.properties,
 })
 export type ShardSpec = Static<typeof ShardSpec>
 
@@ -218,6 +225,8 @@ export const ShardReport = Type.Object({
   asleep: Type.Boolean(),
   /** For the next process, like in the wanted shard. The running one may have other limits. */
   ...ShardLimits.properties,
+  /** Mark (passwordsMark) of the passwords of `default` in its process. Absent from older agents. */
+  passwords: Type.Optional(Type.String()),
   /** In force in its process, or for its next one; `changing`: to another. Absent from older agents. */
   saving: Type.Optional(ReportedSaving),
   /**

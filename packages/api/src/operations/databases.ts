@@ -139,6 +139,7 @@ export const Database = Type.Object({
         tls_mode: Type.Optional(Type.Enum(['enabled', 'disabled'])),
         ssl: Type.Optional(Type.Boolean()),
         name: Type.Optional(Type.String({ description: 'A name for clients that ask the Sentinel' })),
+        password: Type.Optional(Type.Literal(true, { description: 'A former password' })),
         valid_until: Type.String(),
       }),
       {
@@ -186,6 +187,15 @@ export const Database = Type.Object({
 })
 export type Database = Static<typeof Database>
 
+/** Password of a database's user `default`. */
+export const DatabasePassword = Type.String({
+  minLength: 8,
+  maxLength: 256,
+  pattern: '^[\\x21-\\x7e]+$',
+  description:
+    '8 to 256 printable ASCII characters without spaces. All shards take it when the answer comes; the former one stays valid, too',
+})
+
 /** Name of a database. */
 export const DatabaseName = Type.String({
   pattern: '^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$',
@@ -209,15 +219,11 @@ const CreateDatabaseRequest = closed({
     snapshot_policy: SnapshotPolicy,
     eviction_policy: EvictionPolicy,
     authentication_engine_pass: Type.String({
-      minLength: 8,
-      maxLength: 256,
-      pattern: '^[\\x21-\\x7e]+$',
+      ...DatabasePassword,
       description: '8 to 256 printable ASCII characters without spaces; generated when absent',
     }),
     authentication_redis_pass: Type.String({
-      minLength: 8,
-      maxLength: 256,
-      pattern: '^[\\x21-\\x7e]+$',
+      ...DatabasePassword,
       description:
         '8 to 256 printable ASCII characters without spaces. Another word for authentication_engine_pass',
     }),

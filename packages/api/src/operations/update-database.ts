@@ -8,6 +8,7 @@ import {
   AofPolicy,
   Database,
   DatabaseName,
+  DatabasePassword,
   DatabaseUid,
   DataPersistence,
   EvictionPolicy,
@@ -31,6 +32,8 @@ export const changeableFields = [
   'port',
   'tls_mode',
   'former_valid_seconds',
+  'authentication_engine_pass',
+  'authentication_redis_pass',
 ] as const
 const changed: readonly string[] = [...changeableFields, ...changingDatabaseFields]
 /** Fields that are fixed at creation. A program may send back their current values. */
@@ -85,12 +88,14 @@ export const updateDatabase = operation({
           'enabled: clients speak TLS to the endpoint. Its port serves both kinds of clients while the former one is valid',
       }),
     ),
+    authentication_engine_pass: Type.Optional(DatabasePassword),
+    authentication_redis_pass: Type.Optional(DatabasePassword),
     former_valid_seconds: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 2_592_000,
         description:
-          'For how long the former port, tls_mode and name stay valid: a day when absent. Without one of these fields: from now on, for what was replaced before. 0 ends it, and closes the clients that came there over some seconds',
+          'For how long the former port, tls_mode, name and password stay valid: a day when absent. Without one of these fields: from now on, for what was replaced before. 0 ends it, and closes the clients that came there, or signed in with it, over some seconds',
       }),
     ),
   }),

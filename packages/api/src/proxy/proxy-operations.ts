@@ -50,6 +50,11 @@ export const EndpointSpec = closed({
   name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
   /** Other names there, for clients that know a former one. */
   formerNames: Type.Optional(Type.Array(Type.String(), { maxItems: 16 })),
+  /**
+   * Digests of the valid passwords of `default` (SHA-256, hex). A change closes clients that signed in with
+   * another one, gradually. Absent: no client is closed.
+   */
+  passwords: Type.Optional(Type.Array(Type.String(), { maxItems: 32 })),
   /** Reported with the name. Moved slots are followed only to these and primaries. Changes move no link. */
   replicas: Type.Optional(Type.Array(Address)),
 })

@@ -96,7 +96,8 @@ function formerOf({ former_access: former = [] }: Database): string {
   return former
     .map(({ port, tls_mode, name, valid_until }) => {
       const place = `port ${port} ${tls_mode === 'enabled' ? 'with' : 'without'} TLS`
-      return `${port === undefined ? `name ${name}` : place} until ${valid_until}`
+      const other = name === undefined ? 'a password' : `name ${name}`
+      return `${port === undefined ? other : place} until ${valid_until}`
     })
     .join(', ')
 }

@@ -10,6 +10,7 @@ import { type SettingsOptions, setFields, settingsIn } from './create-database.t
 import { describeCopies, detailColumns } from './describe-database.ts'
 import { findDatabase } from './find-database.ts'
 import { guardChange } from './guard-change.ts'
+import { readGivenPassword } from './people/read-password.ts'
 import { waitForEnd } from './upgrades/follow-action.ts'
 
 /** The options of `databases update`. */
@@ -18,6 +19,8 @@ export interface UpdateOptions extends CommonOptions, SettingsOptions {
   readonly name?: string
   readonly port?: number
   readonly tls?: boolean
+  readonly passwordFile?: string
+  readonly passwordStdin?: boolean
   /** Seconds. */
   readonly formerValid?: number
   readonly dryRun?: boolean
@@ -27,11 +30,13 @@ export interface UpdateOptions extends CommonOptions, SettingsOptions {
 /** Changes a database while it serves, and waits for its action. With `dryRun`, only prints the result. */
 export async function updateDatabase(context: Context, word: string, options: UpdateOptions): Promise<void> {
   const { memory, name: other, port, tls, formerValid, dryRun = false, yes } = options
+  const password = await readGivenPassword(options)
   const body = {
     ...(memory !== undefined && { memory_size: memory }),
     ...(other !== undefined && { name: other }),
     ...(port !== undefined && { port }),
     ...(tls !== undefined && { tls_mode: tls ? 'enabled' : 'disabled' }),
+    ...(password !== undefined && { authentication_engine_pass: password }),
     ...(formerValid !== undefined && { former_valid_seconds: Math.round(formerValid) }),
     ...settingsIn(options),
     ...setFields(options.set),

@@ -113,9 +113,11 @@ function addUpdate(databases: Command, settings: Settings): void {
     .option('--port <n>', 'another port of its endpoint', (text) => readWhole('--port', text))
     .option('--tls', 'clients speak TLS')
     .option('--no-tls', 'clients speak without TLS')
+    .option('--password-stdin', 'another password: the first line of stdin')
+    .option('--password-file <file>', 'another password: the first line of a file')
     .option(
       '--former-valid <duration>',
-      'for how long what --name, --port or --tls replaces stays valid (default: 24h); alone, like 0s: what was replaced before',
+      'for how long the former name, port, TLS and password stay valid (default: 24h); alone, like 0s: what was replaced before',
       (text) => readSeconds('--former-valid', text),
     )
     .option('--set <field=json>', 'any field of PUT /v1/bdbs/{uid}; may be repeated', collect, [])

@@ -48,6 +48,8 @@ export interface Endpoint extends AsyncDisposable {
    * closed within some seconds, between two requests if possible.
    */
   listenAt(places: Places): Promise<readonly MissingAddress[]>
+  /** Closes clients of `default` gradually that signed in with a password that has none of these digests. */
+  endLogins(valid: readonly string[]): void
   /** Sets the shards' addresses. A sharded endpoint follows a moved slot only to one of these. */
   know(addresses: readonly Address[]): void
   /** Opens links to an engine that will get the role, for the connections in use. Returns their number. */
@@ -153,6 +155,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
       return { ...wanted, ...inSpec(listener.places), upstream: upstream.address }
     },
     listenAt: listener.listenAt,
+    endLogins: listener.endLogins,
     // An endpoint of one group follows no redirects.
     know: () => undefined,
     prepare: upstream.prepare,
@@ -235,6 +238,7 @@ function admitClient(
 function admittedOf(connection: Connection): Admitted {
   return {
     socket: connection.client,
+    login: () => connection.session.state.login,
     isIdle: () => connection.input.stash.length === 0 && isDrained(connection),
     close: (why) => endConnection(connection, undefined, why),
   }

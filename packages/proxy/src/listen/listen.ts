@@ -1,7 +1,14 @@
 import type { Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { type EndpointSpec, type FormerUse, type MissingAddress, Refusal } from '@fairlead/api/of-proxies'
-import { awaitHello, createTlsDoor, messageOf, type TlsDoor, tlsForClients } from '@fairlead/engine'
+import {
+  awaitHello,
+  createTlsDoor,
+  messageOf,
+  passwordDigest,
+  type TlsDoor,
+  tlsForClients,
+} from '@fairlead/engine'
 import { addressText } from './address-text.ts'
 import type { Share } from './admission.ts'
 import { type Closable, closeGradually } from './close-gradually.ts'
@@ -30,6 +37,8 @@ export interface Listener extends AsyncDisposable {
    * Clients that came to another place are closed gradually.
    */
   listenAt(places: Places): Promise<readonly MissingAddress[]>
+  /** Closes clients of `default` gradually that signed in with a password that has none of these digests. */
+  endLogins(valid: readonly string[]): void
   /** Returns the use of the former places. */
   former(): readonly FormerUse[]
 }
@@ -37,6 +46,8 @@ export interface Listener extends AsyncDisposable {
 /** An admitted client. */
 export interface Admitted extends Closable {
   readonly socket: Pick<Socket, 'localPort'>
+  /** Arguments of the AUTH that signs it in; null: it has not signed in. */
+  login(): readonly Buffer[] | null
 }
 
 /** Admission of clients, and the clients without login. */
@@ -56,6 +67,8 @@ interface Handshaking extends ConnectionSlots {
 
 /** Reason for closing a client, for logs and reports. */
 export const PLACE_ENDED = 'the former address of the database has ended'
+/** Reason for closing a client, for logs and reports. */
+export const PASSWORD_ENDED = 'its password is no longer valid'
 /** A client whose handshake takes longer is closed. */
 const HANDSHAKE_MS = 5_000
 
@@ -83,7 +96,7 @@ export async function listen(
     if (isServed(places, { port, tls: true })) handshakes.begin(socket, speaksPlain)
     else admitCounted(socket)
   })
-  let closing: Disposable | null = null
+  const closing = new Set<Disposable>()
   return {
     get places() {
       return places
@@ -95,19 +108,29 @@ export async function listen(
       uses.keep(next)
       const missing = await doors.listenAt([next.host, ...next.also], portsOf(next))
       if (hasEnded) {
-        closing?.[Symbol.dispose]()
         const ended = [...options.clients()].filter(({ socket }) => !isServed(places, placeOf(socket)))
-        closing = closeGradually(ended, PLACE_ENDED)
+        closing.add(closeGradually(ended, PLACE_ENDED))
       }
       return missing
     },
+    endLogins(valid) {
+      const ended = [...options.clients()].filter((client) => usesOther(client.login(), valid))
+      closing.add(closeGradually(ended, PASSWORD_ENDED))
+    },
     former: () => (places.former.length === 0 ? [] : uses.count(places, options.clients())),
     async [Symbol.asyncDispose]() {
-      closing?.[Symbol.dispose]()
+      for (const one of closing) one[Symbol.dispose]()
       handshakes.end()
       await doors[Symbol.asyncDispose]()
     },
   }
+}
+
+/** True for a login of `default` with another password. */
+function usesOther(login: readonly Buffer[] | null, valid: readonly string[]): boolean {
+  const [password, user] = login?.toReversed() ?? []
+  if (password === undefined || (user !== undefined && user.toString() !== 'default')) return false
+  return !valid.includes(passwordDigest(password))
 }
 
 /** Notes when former places were used last. */

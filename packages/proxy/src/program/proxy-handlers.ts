@@ -90,6 +90,9 @@ async function putEndpoint(id: string, body: EndpointSpec, parts: Parts): Promis
     endpoints.wanted.set(id, body)
     await saving.save()
     if (before !== undefined && !servesAlike(before, body)) await endpoints.stop(id)
+    const { passwords } = body
+    if (passwords !== undefined && passwords.join() !== before?.passwords?.join())
+      await endpoints.get(id)?.endLogins(passwords)
     await endpoints.get(id)?.know(addressesOf(body))
     await endpoints.start(id)
     sentinel?.look()

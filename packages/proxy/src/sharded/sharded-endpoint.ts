@@ -64,6 +64,7 @@ export async function openShardedEndpoint(
       return { ...wanted, ...inSpec(listener.places), upstream: home(), shards: shardsNow() }
     },
     listenAt: listener.listenAt,
+    endLogins: listener.endLogins,
     prepare(address, slot) {
       addresses.alsoKnow(address)
       return upstreamOf(slot ?? 0).prepare(address)
@@ -237,6 +238,7 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
 function admittedOf(router: Router): Admitted {
   return {
     socket: router.client,
+    login: () => router.defaultBackend?.connection.session.state.login ?? null,
     isIdle: () => !router.busy && router.pending.size === 0 && router.input.stash.length === 0,
     close: (why) => endRouter(router, undefined, why),
   }

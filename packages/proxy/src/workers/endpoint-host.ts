@@ -32,6 +32,8 @@ export interface HostedEndpoint extends AsyncDisposable {
   readonly wanted: EndpointSpec
   /** Listens at exactly these places, and closes clients of others gradually. Returns where it cannot. */
   listenAt(places: Places): Promise<readonly MissingAddress[]>
+  /** Closes clients of `default` gradually that signed in with a password that has none of these digests. */
+  endLogins(valid: readonly string[]): void | Promise<void>
   know(addresses: readonly Address[]): void | Promise<void>
   prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
   blocked(slot?: number): readonly string[] | Promise<readonly string[]>

@@ -23,6 +23,7 @@ export interface Orders {
   }
   readonly close: { readonly ask: null; readonly answer: null }
   readonly 'listen at': { readonly ask: Places; readonly answer: readonly MissingAddress[] }
+  readonly 'end logins': { readonly ask: readonly string[]; readonly answer: null }
   readonly know: { readonly ask: readonly Address[]; readonly answer: null }
   readonly prepare: { readonly ask: Group; readonly answer: number }
   readonly blocked: {

@@ -185,6 +185,9 @@ function createFannedOut(
       wanted = { ...wanted, ...inSpec(places) }
       return missing
     },
+    async endLogins(valid) {
+      await toAll('end logins', valid)
+    },
     async know(addresses) {
       await toAll('know', addresses)
     },

@@ -75,6 +75,9 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       return null
     case 'listen at':
       return runExclusive(() => find(id).listenAt(order.ask))
+    case 'end logins':
+      find(id).endLogins(order.ask)
+      return null
     case 'know':
       find(id).know(order.ask)
       return null

@@ -158,7 +158,7 @@ function mountDatabases(
     databases,
     hints,
     counter,
-    changes: createDatabaseChanges({ store, databases, modules, now, look, nudge }),
+    changes: createDatabaseChanges({ store, databases, modules, now, look, nudge, time: realTime }),
     deletions: createDeletions({ databases, endpoints, look }),
     backups,
   })

@@ -107,13 +107,14 @@ export interface Tables {
     /** Rises over all databases with each order, so that servers find new ones. */
     seq: number
   }
-  /** Access that a change has replaced. `kind`: `place` with port and tls, or `name`. */
+  /** Access that a change has replaced. `kind`: `place` with port and tls, `name`, or `password`. */
   readonly former_access: {
     database_uid: number
     kind: string
     port: number | null
     tls: number | null
     name: string | null
+    digest: string | null
     until: string
   }
   /** Ranges of slots; a database without sharding has one range. */

@@ -185,6 +185,7 @@ function agentOf(world: World, refuse: () => void): TurnPorts['agent'] {
     endShardProcess: unasked,
     putLimits: unasked,
     putSaving: unasked,
+    putPasswords: unasked,
     putShardCertificate: unasked,
   }
 }

@@ -74,7 +74,7 @@ test('a form of settings changes only what is entered differently', () => {
     port: 12_000,
     tls_mode: 'disabled',
   } as Database
-  const same = { name: 'orders', port: '12000', tls: 'disabled', former: '', memory: '256' }
+  const same = { name: 'orders', port: '12000', tls: 'disabled', former: '', password: '', memory: '256' }
   const entered = (fields: Readonly<Record<string, string>>) =>
     changesIn(formOf({ ...least, ...same, eviction: 'noeviction', ...fields }), orders)
   expect(entered({})).toEqual({})
@@ -91,4 +91,5 @@ test('a form of settings changes only what is entered differently', () => {
     tls_mode: 'enabled',
     former_valid_seconds: 0,
   })
+  expect(entered({ password: 'another-one' })).toEqual({ authentication_engine_pass: 'another-one' })
 })

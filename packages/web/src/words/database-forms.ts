@@ -59,7 +59,7 @@ export function sayFormer({
   tls_mode,
   name,
 }: Omit<NonNullable<Database['former_access']>[number], 'valid_until'>): string {
-  if (port === undefined) return `Former name ${name}`
+  if (port === undefined) return name === undefined ? 'Former password' : `Former name ${name}`
   return `Former port ${port}, ${tls_mode === 'enabled' ? 'with' : 'without'} TLS`
 }
 
@@ -73,6 +73,7 @@ export function changesIn(form: FormData, database: Database): Changes {
     ...fieldsOf(persistenceIn(String(form.get('persistence')))),
     name: String(form.get('name')),
     ...(form.has('port') && { port: Number(form.get('port')), tls_mode: form.get('tls') }),
+    ...(form.get('password') !== '' && { authentication_engine_pass: String(form.get('password')) }),
     ...(form.get('former') !== '' && { former_valid_seconds: Number(form.get('former')) }),
   }
   const has: Readonly<Record<string, unknown>> = settingsOf(database)

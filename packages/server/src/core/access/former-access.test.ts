@@ -1,9 +1,10 @@
+import { passwordDigest } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { type Access, type FormerAccess, formerAfter, stillValid } from './former-access.ts'
 
 const now = Date.parse('2026-12-01T12:00:00.000Z')
 const after = (seconds: number) => new Date(now + seconds * 1_000).toISOString()
-const access: Access = { name: 'orders', endpointPort: 12_000, tls: false, former: [] }
+const access: Access = { name: 'orders', endpointPort: 12_000, tls: false, userPassword: 'one', former: [] }
 const place = (port: number, tls: boolean, until = after(60)): FormerAccess => {
   return { kind: 'place', port, tls, until }
 }
@@ -17,6 +18,9 @@ test('what a change replaces is valid for a day, or as long as the request says'
     { kind: 'name', name: 'orders', until: after(60) },
   ])
   expect(change(access, { endpointPort: 12_001 }, 0)).toEqual([])
+  expect(change(access, { userPassword: 'two' }, 60)).toEqual([
+    { kind: 'password', digest: passwordDigest('one'), until: after(60) },
+  ])
 })
 
 test('what becomes present again is no longer former, and nothing is listed twice', () => {

@@ -1,14 +1,19 @@
+import { passwordDigest, passwordsMark } from '@fairlead/engine'
+
 /** How clients reached a database before a change, for as long as it is still valid. `until`: ISO 8601. */
 export type FormerAccess =
   | { readonly kind: 'place'; readonly port: number; readonly tls: boolean; readonly until: string }
   /** Its name in the proxy's Sentinel. */
   | { readonly kind: 'name'; readonly name: string; readonly until: string }
+  /** A password of its user `default`: SHA-256 (hex), as engines keep it. */
+  | { readonly kind: 'password'; readonly digest: string; readonly until: string }
 
 /** How clients reach a database: part of its record. */
 export interface Access {
   readonly name: string
   readonly endpointPort: number | null
   readonly tls: boolean
+  readonly userPassword: string
   readonly former: readonly FormerAccess[]
 }
 
@@ -36,34 +41,51 @@ export function formerAfter(
   { seconds, now }: { readonly seconds: number | undefined; readonly now: number },
 ): readonly FormerAccess[] {
   const until = new Date(now + (seconds ?? FORMER_SECONDS) * 1_000).toISOString()
-  const replaced = replacedBy(before, after, until)
-  const present = accessOf(after, until)
+  const accessOf = (access: Omit<Access, 'former'>) => asFormer(access, until)
+  const present = accessOf(after)
+  const replaced = accessOf(before).filter((one) => !present.some((other) => isSame(one, other)))
   const kept = before.former.filter((one) => ![...present, ...replaced].some((other) => isSame(one, other)))
   const redated = replaced.length > 0 || seconds === undefined ? kept : kept.map((one) => ({ ...one, until }))
   return [...redated, ...replaced].filter((one) => Date.parse(one.until) > now)
 }
 
-/** Returns access of `before` that `after` does not have. */
-function replacedBy(
-  before: Omit<Access, 'former'>,
-  after: Omit<Access, 'former'>,
+/** Returns the present access in the form of former ones. */
+function asFormer(
+  { name, endpointPort: port, tls, userPassword }: Omit<Access, 'former'>,
   until: string,
 ): readonly FormerAccess[] {
-  const present = accessOf(after, until)
-  return accessOf(before, until).filter((one) => !present.some((other) => isSame(one, other)))
-}
-
-/** Returns the present access in the form of former ones. */
-function accessOf({ name, endpointPort: port, tls }: Omit<Access, 'former'>, until: string): FormerAccess[] {
   return [
     ...(port === null ? [] : [{ kind: 'place', port, tls, until } as const]),
     { kind: 'name', name, until },
+    { kind: 'password', digest: passwordDigest(userPassword), until },
   ]
 }
 
 function isSame(one: FormerAccess, other: FormerAccess): boolean {
-  if (one.kind === 'place') return other.kind === 'place' && one.port === other.port && one.tls === other.tls
-  return other.kind === 'name' && one.name === other.name
+  const keyOf = ({ until: _, ...access }: FormerAccess) => JSON.stringify(access)
+  return keyOf(one) === keyOf(other)
+}
+
+/** Returns the digests of former passwords that are still valid. */
+export function formerPasswords(former: readonly FormerAccess[], now: number): readonly string[] {
+  return stillValid(former, [], now).flatMap((one) => (one.kind === 'password' ? one.digest : []))
+}
+
+/** Returns the digests of all valid passwords of the database's user. */
+export function validPasswords(
+  { userPassword, former }: Pick<Access, 'userPassword' | 'former'>,
+  now: number,
+): readonly string[] {
+  return [passwordDigest(userPassword), ...formerPasswords(former, now)]
+}
+
+/** True if the running processes of these shards take exactly these passwords, as their agents report. */
+export function takeExactly(
+  digests: readonly string[],
+  shards: readonly { readonly process: string; readonly passwords?: string | null }[],
+): boolean {
+  const mark = passwordsMark(digests)
+  return shards.every(({ process, passwords }) => process !== 'running' || passwords === mark)
 }
 
 /** Returns what is still valid: not over, and no port that has had no client for long. */
@@ -90,10 +112,10 @@ export function nextEndMs(former: readonly FormerAccess[], now: number): number 
 
 /** Describes former access for the audit, without secrets. */
 export function describeFormer(former: readonly FormerAccess[]): string {
-  return former
-    .map((one) => {
-      const what = one.kind === 'place' ? `port ${one.port}${one.tls ? ' with TLS' : ''}` : `name ${one.name}`
-      return `${what} until ${one.until}`
-    })
-    .join(', ')
+  return former.map((one) => `${describeOne(one)} until ${one.until}`).join(', ')
+}
+
+function describeOne(one: FormerAccess): string {
+  if (one.kind === 'place') return `port ${one.port}${one.tls ? ' with TLS' : ''}`
+  return one.kind === 'name' ? `name ${one.name}` : 'password'
 }

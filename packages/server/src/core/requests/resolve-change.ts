@@ -90,6 +90,7 @@ const changeable: readonly Changeable[] = [
   'name',
   'endpointPort',
   'tls',
+  'userPassword',
   'former',
 ]
 

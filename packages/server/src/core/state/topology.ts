@@ -93,6 +93,8 @@ export interface ObservedShard {
   readonly lastLogLine?: string
   /** Limits of its next process, from the agent's spec; null if the agent does not know it. */
   readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
+  /** Mark of the passwords of the database's user, from the agent. Null or absent: unknown. */
+  readonly passwords?: string | null
   /** How its process saves its data, or its next one, from the agent. Null or absent: unknown. */
   readonly saving?: ReportedSaving | null
   /** The agent's observation of a silent process. Null or absent: it answers, or there is none. */

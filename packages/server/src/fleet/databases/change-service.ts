@@ -1,5 +1,5 @@
 import { Refusal } from '@fairlead/api'
-import { describeFormer } from '../../core/access/former-access.ts'
+import { describeFormer, takeExactly, validPasswords } from '../../core/access/former-access.ts'
 import type { Actor } from '../../core/identity/access.ts'
 import {
   type Changeable,
@@ -33,6 +33,7 @@ export function createDatabaseChanges(deps: {
   readonly look: (database: Database) => Promise<ObservedDatabase>
   readonly nudge: (databaseUid: number) => void
   readonly now: () => number
+  readonly time: Pausing
 }) {
   const { store, databases, modules, look, nudge } = deps
   const resolve = async ({ database, action }: DatabaseView, request: ChangeRequest) => {
@@ -72,7 +73,10 @@ export function createDatabaseChanges(deps: {
       const takesPlace = Object.values(otherPlace(request, view.database)).some((one) => one !== undefined)
       if (!(await (takesPlace ? databases.exclusively(change) : change()))) return view
       nudge(uid)
-      return databases.get(uid)
+      const changed = await databases.get(uid)
+      if (changed.database.userPassword !== view.database.userPassword)
+        await untilTaken(changed.database, deps)
+      return changed
     },
 
     /** Returns the result of `change` without a change, and refuses equally. */
@@ -85,6 +89,29 @@ export function createDatabaseChanges(deps: {
 
 function portsOfShard({ shardTls }: Database): number {
   return shardTls ? 2 : 1
+}
+
+interface Pausing {
+  readonly elapsed: () => number
+  readonly pause: (ms: number) => Promise<void>
+}
+
+/** Programs give up a request later. */
+const TAKEN_WITHIN_MS = 5_000
+const LOOK_AGAIN_MS = 50
+
+/** Waits, but not longer than TAKEN_WITHIN_MS, until each running process takes the recorded passwords. */
+async function untilTaken(
+  database: Database,
+  { look, now, time }: Pick<Parameters<typeof createDatabaseChanges>[0], 'look' | 'now' | 'time'>,
+): Promise<void> {
+  const began = time.elapsed()
+  while (time.elapsed() - began < TAKEN_WITHIN_MS) {
+    const { groups } = await look(database)
+    const shards = groups.flatMap((group) => group.shards)
+    if (takeExactly(validPasswords(database, now()), shards)) return
+    await time.pause(LOOK_AGAIN_MS)
+  }
 }
 
 /** Returns the name and port that the database does not have yet. */
@@ -133,6 +160,7 @@ const words: Readonly<Record<Changeable, string>> = {
   name: 'name',
   endpointPort: 'port',
   tls: 'tls',
+  userPassword: 'password',
   former: 'former_access',
 }
 const allSettings = Object.keys(words) as Changeable[] // the keys of a table
@@ -140,6 +168,8 @@ const allSettings = Object.keys(words) as Changeable[] // the keys of a table
 /** Returns the settings that differ, with both values, for the audit. */
 function describe(before: Database, after: Database, names: readonly Changeable[]) {
   return names.flatMap((name) => {
+    if (name === 'userPassword')
+      return before[name] === after[name] ? [] : ([[words[name], 'changed']] as const)
     const [old, wanted] = [plainOf(name, before), plainOf(name, after)]
     return old === wanted
       ? []
@@ -151,7 +181,7 @@ function describe(before: Database, after: Database, names: readonly Changeable[
 }
 
 /** Returns a setting as a word without secrets. */
-function plainOf(name: Changeable, database: Database): string | number {
+function plainOf(name: Exclude<Changeable, 'userPassword'>, database: Database): string | number {
   if (name === 'former') return describeFormer(database.former)
   const value = database[name]
   return typeof value === 'number' ? value : typeof value === 'string' ? value : JSON.stringify(value)

@@ -137,6 +137,7 @@ function settingsToColumns({
   name,
   endpointPort,
   tls,
+  userPassword,
 }: ChangedSettings): Partial<Tables['databases']> {
   return {
     ...(memoryBytes !== undefined && { memory_bytes: memoryBytes }),
@@ -148,6 +149,7 @@ function settingsToColumns({
     ...(name !== undefined && { name }),
     ...(endpointPort !== undefined && { endpoint_port: endpointPort }),
     ...(tls !== undefined && { tls: Number(tls) }),
+    ...(userPassword !== undefined && { user_password: userPassword }),
   }
 }
 

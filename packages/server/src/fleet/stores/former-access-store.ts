@@ -42,13 +42,15 @@ type Row = Tables['former_access']
 
 function toRow(database_uid: number, former: FormerAccess): Row {
   const { kind, until } = former
-  const row = { database_uid, kind, until, port: null, tls: null, name: null }
+  const row = { database_uid, kind, until, port: null, tls: null, name: null, digest: null }
   if (former.kind === 'name') return { ...row, name: former.name }
+  if (former.kind === 'password') return { ...row, digest: former.digest }
   return { ...row, port: former.port, tls: Number(former.tls) }
 }
 
-function fromRow({ kind, port, tls, name, until }: Row): readonly FormerAccess[] {
+function fromRow({ kind, port, tls, name, digest, until }: Row): readonly FormerAccess[] {
   if (kind === 'place' && port !== null) return [{ kind, port, tls: tls === 1, until }]
   if (kind === 'name' && name !== null) return [{ kind, name, until }]
+  if (kind === 'password' && digest !== null) return [{ kind, digest, until }]
   return []
 }

@@ -1,6 +1,11 @@
 import { type Address, ApiError, type EndpointReport, type EndpointSpec } from '@fairlead/api'
-import type { EffectRunner } from '@fairlead/engine'
-import { type FormerAccess, stillValid } from '../../core/access/former-access.ts'
+import { type EffectRunner, passwordsMark } from '@fairlead/engine'
+import {
+  type FormerAccess,
+  stillValid,
+  takeExactly,
+  validPasswords,
+} from '../../core/access/former-access.ts'
 import type { WaitedClients } from '../../core/state/action.ts'
 import { type Database, hasEndpoint, type ShardRecord } from '../../core/state/database.ts'
 import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-reach.ts'
@@ -63,15 +68,26 @@ export async function keepEndpoint(
   const shown = speaksTls ? (await ports.tls.current()).proxy.fingerprint : 'none'
   const shards = await ports.shards.listOf(database.uid)
   const all = shards.map(({ id }) => id).join()
-  const access = JSON.stringify([database.name, database.endpointPort, database.former])
-  const what = `${ENDPOINT_OF} ${database.uid} at ${primaries} of ${all}, certificate ${shown}, ${access}`
+  const valid = stillValid(database.former, [], ports.now())
+  const passwords = validPasswords(database, ports.now())
+  const isSettled = takeExactly(
+    passwords,
+    groups.flatMap((group) => group.shards),
+  )
+  const access = passwordsMark([
+    database.name,
+    `${database.endpointPort}`,
+    JSON.stringify(valid),
+    ...passwords,
+  ])
+  const what = `${ENDPOINT_OF} ${database.uid} at ${primaries} of ${all}, certificate ${shown}, access ${access}, ${isSettled}`
   if (!memory.isTime(what, AGAIN_MS)) return
   try {
-    const report = await putEndpoint(database, shards, ports)
+    const report = await putEndpoint(database, shards, ports, isSettled ? passwords : undefined)
     if (report === null) return
     reportDoubts(database, report, ports, memory)
     reportMissing(database, report, ports, memory)
-    await endFormer(database, report, ports)
+    await endFormer(database, report, isSettled, ports)
   } catch (cause) {
     memory.again(what)
     throw cause
@@ -89,18 +105,24 @@ async function dropEndpoint(
 async function endFormer(
   { uid, former }: Database,
   report: EndpointReport,
+  isSettled: boolean,
   ports: DatabaseRecords<'setFormer'> & EffectRunner & Clock,
 ): Promise<void> {
-  const valid = stillValid(former, report.former ?? [], ports.now())
+  const left = stillValid(former, report.former ?? [], ports.now())
+  const valid = former.filter((one) => left.includes(one) || (one.kind === 'password' && !isSettled))
   if (valid.length < former.length)
     await ports.effect('end-former-access', () => ports.databases.setFormer(uid, valid))
 }
 
-/** Idempotent. Returns null and does nothing while a primary is unknown. */
+/**
+ * Idempotent. Returns null and does nothing while a primary is unknown. `passwords`: digests, once all shards
+ * take these and no others.
+ */
 async function putEndpoint(
   database: Database,
   shards: readonly ShardRecord[],
   ports: PointingPorts,
+  passwords?: readonly string[],
 ): Promise<EndpointReport | null> {
   const routes = routesOf(database, shards)
   const [first] = routes
@@ -122,6 +144,7 @@ async function putEndpoint(
     // Clients of Sentinel connect to the primary without TLS, so Sentinel does not list databases with TLS.
     ...(tls === null && { name: database.name, ...(names.length > 0 && { formerNames: names }) }),
     replicas,
+    ...(passwords && { passwords: [...passwords] }),
     shards: database.cluster ? routes : null,
   }
   return ports.effect('put-endpoint', () =>

@@ -125,6 +125,7 @@ async function observeShard(
     next:
       found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },
     saving: found?.saving ?? null,
+    passwords: found?.passwords ?? null,
     silence: found === undefined ? null : silenceOf(found),
     disk: found === undefined ? nothing : found.disk,
     endedCleanly: found?.state === 'exited' && found.endedInOrder,

@@ -16,6 +16,7 @@ import { reportHangingShards } from '../records/report-data-loss.ts'
 import { reportStrangers } from '../records/report-strangers.ts'
 import { keepLimits } from '../shards/keep-limits.ts'
 import { keepNodeTimeout } from '../shards/keep-node-timeout.ts'
+import { keepPasswords } from '../shards/keep-passwords.ts'
 import { keepSaving } from '../shards/keep-saving.ts'
 import { keepStreams } from '../shards/keep-streams.ts'
 import { keepSyncRoom } from '../shards/keep-sync-room.ts'
@@ -46,6 +47,7 @@ export async function decide(
   if (goal.kind === 'keep') {
     await keepLimits(database, seen, ports, memory)
     await keepSaving(database, seen, ports, memory)
+    await keepPasswords(database, seen, ports, memory)
   }
   await keepShardCertificates(database, seen, ports, memory)
   await keepSyncRoom(database, seen, ports, memory)

@@ -16,7 +16,7 @@ export type TurnPorts = StepPorts &
   DatabaseRecords<'get' | 'setObstacle' | 'setHistories' | 'setFormer'> &
   ActionRecords<'active' | 'lanes' | 'listActive' | 'update' | 'finish'> &
   ShardRecords<'withReservation' | 'endReservations' | 'limitBefore' | 'setLimitBefore'> &
-  NodeAgent<'putLimits' | 'putSaving' | 'putShardCertificate' | 'readBaseline'> &
+  NodeAgent<'putLimits' | 'putSaving' | 'putPasswords' | 'putShardCertificate' | 'readBaseline'> &
   EndpointProxy<'removeEndpoint' | 'readTape'> &
   HandoverRecords<'keepTape'> &
   EngineConnections<'connect' | 'tryOn' | 'acknowledge'>

@@ -1,4 +1,5 @@
 import type { Encodings, ShardSpec } from '@fairlead/api'
+import { formerPasswords } from '../../core/access/former-access.ts'
 import { LEAST_BACKLOG_BYTES } from '../../core/state/backlog-bytes.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import { engineLimit, limitsOf } from '../../core/state/engine-memory.ts'
@@ -16,6 +17,7 @@ export function shardSpec(
   certificate: ShardCertificate | null,
   encodings?: Encodings,
 ): ShardSpec {
+  const former = formerPasswords(database.former, 0)
   const primary = members.find(({ id }) => id === shard.follows)
   return {
     build: shard.runs.build,
@@ -39,6 +41,7 @@ export function shardSpec(
     modules: modulesFor(shard.runs),
     adminPassword: database.adminPassword,
     userPassword: database.userPassword,
+    ...(former.length > 0 && { formerPasswords: [...former] }),
   }
 }
 

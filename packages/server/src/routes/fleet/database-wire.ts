@@ -77,7 +77,9 @@ function formerToWire({ former }: Database): Pick<DatabaseAnswer, 'former_access
   if (former.length === 0) return {}
   return {
     former_access: former.map((one) => ({
-      ...(one.kind === 'place' ? { port: one.port, ...tlsToWire(one) } : { name: one.name }),
+      ...(one.kind === 'place' && { port: one.port, ...tlsToWire(one) }),
+      ...(one.kind === 'name' && { name: one.name }),
+      ...(one.kind === 'password' && { password: true as const }),
       valid_until: one.until,
     })),
   }
@@ -178,7 +180,8 @@ export function changeFromWire(body: Body<typeof updateDatabase>): {
   readonly rest: Readonly<Record<string, unknown>>
 } {
   const { memory_size, eviction_policy, replication, data_persistence, ...others } = body
-  const { aof_policy, snapshot_policy, name, port, tls_mode, former_valid_seconds, ...rest } = others
+  const { aof_policy, snapshot_policy, name, port, tls_mode, former_valid_seconds, ...more } = others
+  const { authentication_engine_pass: password, authentication_redis_pass: older, ...rest } = more
   return {
     request: {
       memoryBytes: memory_size,
@@ -191,6 +194,7 @@ export function changeFromWire(body: Body<typeof updateDatabase>): {
       // As at creation: no port of its own is asked for.
       endpointPort: port === 0 ? undefined : port,
       tls: tls_mode === undefined ? undefined : tls_mode === 'enabled',
+      userPassword: oneOf('authentication_engine_pass', password, 'authentication_redis_pass', older),
       formerSeconds: former_valid_seconds,
     },
     rest,

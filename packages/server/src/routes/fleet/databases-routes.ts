@@ -99,9 +99,10 @@ export function databasesRoutes(
   })
 }
 
-/** The request of an action, without what a program only sends back. */
+/** The request of an action, without passwords and what a program only sends back. */
 function changedIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(changeableFields.flatMap((name) => (name in body ? [[name, body[name]]] : [])))
+  const shown = changeableFields.filter((name) => name in body && !name.endsWith('_pass'))
+  return Object.fromEntries(shown.map((name) => [name, body[name]]))
 }
 
 function hintFor({ database, shards }: DatabaseView, hint: UpgradeHint | undefined) {

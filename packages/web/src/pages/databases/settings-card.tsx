@@ -134,7 +134,11 @@ function Access({ database }: { readonly database: Database }) {
         </>
       )}
       <label>
-        Former name, port and TLS stay valid
+        New password (empty: as it is)
+        <input name="password" type="password" minLength={8} maxLength={256} autoComplete="new-password" />
+      </label>
+      <label>
+        Former name, port, TLS and password stay valid
         <select name="former" defaultValue="">
           {formerTimes.map(({ value, label }) => (
             <option key={value} value={value}>

@@ -78,6 +78,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
       return { groups: [groupOf(0)] }
     },
     nudge: (uid) => void nudged.push(uid),
+    time: { elapsed: () => 0, pause: async () => undefined },
   })
   return { databases, database, changes, nudged }
 }
