@@ -51,7 +51,7 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
     connection: ['remembered', 'traffic'],
     listen: ['remembered', 'connection'],
     heartbeat: ['listen'],
-    forwarding: ['remembered', 'traffic', 'connection', 'heartbeat'],
+    forwarding: ['remembered', 'traffic', 'connection', 'listen', 'heartbeat'],
     handover: ['remembered', 'connection', 'listen', 'heartbeat', 'forwarding'],
     endpoint: [...['remembered', 'traffic', 'connection', 'listen', 'heartbeat', 'forwarding', 'handover']],
     sharded: [

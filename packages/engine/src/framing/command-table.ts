@@ -25,19 +25,31 @@ export function makeCommandTable(commands: Readonly<Record<string, number>>): Co
   return table
 }
 
-/** Returns the noted command with the name at `from`..`to`; undefined for others. */
+/** A reader of requests: the commands that it looks for, and the hash of the last name that it has read. */
+interface NameReader {
+  readonly table: CommandTable
+  nameHash: number
+}
+
+/** Returns the noted command with the name at `from`..`to`; undefined for others. Notes the name's hash. */
 export function findCommand(
-  table: CommandTable,
+  reader: NameReader,
   bytes: Uint8Array,
   from: number,
   to: number,
 ): NotedCommand | undefined {
-  if (to - from > LONGEST_NAME) return undefined
-  const found = table.get(hashName(bytes, from, to))
+  if (to - from > LONGEST_NAME) {
+    reader.nameHash = 0
+    return undefined
+  }
+  const hash = hashName(bytes, from, to)
+  reader.nameHash = hash
+  const found = reader.table.get(hash)
   return found !== undefined && isName(found.name, bytes, from, to) ? found : undefined
 }
 
-function hashName(bytes: Uint8Array, from: number, to: number): number {
+/** Returns the hash of a command's name, which is the same in any case of its letters. */
+export function hashName(bytes: Uint8Array, from: number, to: number): number {
   let hash = 5381
   for (let at = from; at < to; at += 1) hash = (Math.imul(hash, 33) + capital(bytes[at] ?? 0)) | 0
   return hash

@@ -1,11 +1,12 @@
-import { type CommandTable, findCommand } from './command-table.ts'
+import { findCommand } from './command-table.ts'
+import type { RequestScanner } from './request-scanner.ts'
 
 /**
  * Returns the position after the request at `from`, if it is complete, valid and not of a command in the
- * table; else -1, so that the scanner must read it. Most requests are plain, and this takes a tenth of the
+ * scanner's table; else -1, so that it must be read. Most requests are plain, and this takes a tenth of the
  * scanner's time.
  */
-export function endOfPlainRequest(table: CommandTable, chunk: Buffer, from: number): number {
+export function endOfPlainRequest(scanner: RequestScanner, chunk: Buffer, from: number): number {
   const { length } = chunk
   let at = from + 1
   let bulks = 0
@@ -32,7 +33,7 @@ export function endOfPlainRequest(table: CommandTable, chunk: Buffer, from: numb
     }
     if (byte !== CR || chunk[at + 1] !== LF || chunk[at - 1] === DOLLAR) return -1
     at += 2
-    if (n === 0 && findCommand(table, chunk, at, Math.min(length, at + bytes)) !== undefined) return -1
+    if (n === 0 && findCommand(scanner, chunk, at, Math.min(length, at + bytes)) !== undefined) return -1
     at += bytes + 2
     if (at > length) return -1
   }

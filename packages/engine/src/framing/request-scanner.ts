@@ -16,6 +16,8 @@ export interface RequestScanner {
   // Properties of the message that ended last, or is being read.
   /** Undefined if not noted (or its name is not yet read). */
   command: NotedCommand | undefined
+  /** Hash of its name (`hashName`), or of the last one that was read; 0 before, and for a very long one. */
+  nameHash: number
   /** First arguments of a noted command; with `keepAll` the name and all arguments. */
   words: Buffer[]
   /** True if not everything could be kept. */
@@ -79,6 +81,7 @@ export function createRequestScanner(table: CommandTable): RequestScanner {
     keepAll: false,
     keepsMost: KEPT_BYTES,
     command: undefined,
+    nameHash: 0,
     words: [],
     cutShort: false,
     empty: false,

@@ -46,7 +46,7 @@ export function scanRequest(scanner: RequestScanner, chunk: Buffer, from: number
       case START:
         at += begin(scanner, chunk[at] === STAR)
         if (at > from && !scanner.keepAll) {
-          const end = endOfPlainRequest(scanner.table, chunk, at - 1)
+          const end = endOfPlainRequest(scanner, chunk, at - 1)
           if (end > 0) {
             scanner.phase = START
             return end
@@ -199,7 +199,7 @@ function takeBody(scanner: RequestScanner, chunk: Buffer, from: number, to: numb
   if (index > 0 && !isKept(scanner)) return
   const isWhole = to - from === scanner.value
   if (index === 0) {
-    if (isWhole) scanner.command = findCommand(scanner.table, chunk, from, to)
+    if (isWhole) scanner.command = findCommand(scanner, chunk, from, to)
     else if (value > scanner.keepsMost) return
   }
   if (!isWhole) {
@@ -217,7 +217,7 @@ function takePart(scanner: RequestScanner, part: Buffer): void {
   gather(scanner.part, part)
   if (part.length < scanner.bytesLeft) return
   const word = takeGathered(scanner.part)
-  if (scanner.index === 0) scanner.command = findCommand(scanner.table, word, 0, word.length)
+  if (scanner.index === 0) scanner.command = findCommand(scanner, word, 0, word.length)
   if (isKept(scanner)) keep(scanner, word)
 }
 
@@ -257,7 +257,7 @@ function takeLine(scanner: RequestScanner, line: Buffer): void {
   scanner.empty = name === undefined
   if (line.length > LONGEST_LINE || isReadDifferently(line)) scanner.instead = inlineAsArray(line)
   if (name === undefined) return
-  scanner.command = findCommand(scanner.table, name, 0, name.length)
+  scanner.command = findCommand(scanner, name, 0, name.length)
   const keeps = scanner.command?.keeps ?? 0
   scanner.cutShort = scanner.keepAll && words.length > most
   if (scanner.keepAll) scanner.words = words.slice(0, most)

@@ -3,6 +3,7 @@ import type { GatheredBytes, RequestScanner } from '@fairlead/engine'
 import type { Command } from '../remembered/command.ts'
 import type { ConnectionState } from '../remembered/connection-state.ts'
 import type { KnownScripts } from '../remembered/known-scripts.ts'
+import type { Found, Peers } from '../remembered/peers.ts'
 import type { Count, Timed } from '../traffic/count-traffic.ts'
 import type { Tape } from '../traffic/tape.ts'
 import type { Ahead } from './ahead.ts'
@@ -85,7 +86,7 @@ export interface ClientInput {
    * reply.
    */
   protocolError: string | undefined
-  /** Set if no further request is read: after the last reply the connection ends with this error. */
+  /** Set if no further request is read: after the last reply the connection ends with this error, if any. */
   lastError: string | null
   clientEnded: boolean
 }
@@ -111,6 +112,10 @@ export interface Session {
    * key.
    */
   watchLost: boolean
+  /** The clients that its next request (CLIENT LIST, for example) asks for; awaited until they are found. */
+  found: Found | 'awaited' | null
+  /** Bytes of such lists until they are read (traffic/listed-bytes.ts). */
+  listedBytes: number
 }
 
 /** State of a handover of this connection. `handover` writes it. */
@@ -135,8 +140,9 @@ export interface Move {
   lateBytes: number
 }
 
-/** A client: address and port, and time of connection (Unix ms). */
+/** A client: its number (CLIENT ID), address and port, and time of connection (Unix ms). */
 export interface Visitor {
+  readonly id: number
   readonly address: string
   readonly sinceMs: number
   /** The client and its database, as named in breadcrumbs (heartbeat/breadcrumb.ts). */
@@ -192,6 +198,7 @@ export interface Owner {
   readonly tape: Tape
   /** Learns the scripts that clients load. */
   readonly scripts: KnownScripts
+  readonly peers: Peers
   readonly barrier: PublishBarrier
   readonly gate: LongGate
   /** Work share of the endpoint. */
@@ -205,5 +212,5 @@ export interface Owner {
 export type ClientSide = Pick<
   Socket,
   | ('isPaused' | 'pause' | 'resume' | 'end' | 'destroy' | 'destroyed' | 'destroySoon' | 'setTimeout')
-  | ('writableNeedDrain' | 'writableLength' | 'bytesWritten' | 'localPort')
+  | ('writableNeedDrain' | 'writableLength' | 'bytesWritten' | 'localAddress' | 'localPort')
 > & { write(bytes: Buffer | string): boolean }

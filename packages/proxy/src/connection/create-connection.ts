@@ -42,6 +42,8 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
       countedBytes: 0,
       again: null,
       watchLost: false,
+      found: null,
+      listedBytes: 0,
     },
     move: {
       mayBeGivenUp: false,

@@ -1,3 +1,4 @@
+import { forgetListed } from '../traffic/listed-bytes.ts'
 import { endUnread, UNREAD } from '../traffic/watch-unread.ts'
 import type { Connection } from './connection.ts'
 import { dropPart } from './keep-part.ts'
@@ -42,6 +43,7 @@ function close(connection: Connection, why = ''): void {
   countKept(connection)
   countSubscribed(connection)
   forgetLate(connection)
+  forgetListed(connection.session)
   link?.onOwnAnswered?.('the connection was closed')
   link?.onWhole?.()
   link?.socket.destroy()

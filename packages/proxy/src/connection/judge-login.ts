@@ -1,4 +1,5 @@
 import { ERROR, encodeCommand } from '@fairlead/engine'
+import { asksForPeers } from '../remembered/client-query.ts'
 import { type Command, wordAt } from '../remembered/command.ts'
 import { isMisformed } from '../remembered/commands.ts'
 import { mayCutReply } from '../remembered/transaction-state.ts'
@@ -87,16 +88,17 @@ export function judgeLogin(connection: Connection): 'in' | 'out' | 'unknown' {
 }
 
 /**
- * True if the request just read is a login that waits until no request is pending. Redis 8.0 and Valkey 8
- * send no error for a wrong password while an earlier reply is unsent (redis/redis#15640,
- * valkey-io/valkey#2106); the next replies would be taken for its reply.
+ * True if the request just read waits until no request is pending: a login, or a question about other
+ * clients. Redis 8.0 and Valkey 8 send no error for a wrong password while an earlier reply is unsent
+ * (redis/redis#15640, valkey-io/valkey#2106); the next replies would be taken for its reply.
  */
 export function goesAlone({ input: { requests }, session: { ahead } }: Connection, link: Link): boolean {
   const { command: read, words } = requests
   const isNamed = read?.name === 'AUTH' || read?.name === 'HELLO'
   const isAnswered = !ahead.inTransaction && !ahead.silent && !ahead.skipsNext
   const isLogin = isNamed && mayCutReply({ name: read.name, args: words, cutShort: false })
-  link.waitsForAll = isLogin && isAnswered && link.sent > link.answered
+  const isAlone = isLogin || (read?.name === 'CLIENT' && asksForPeers(words))
+  link.waitsForAll = isAlone && isAnswered && link.sent > link.answered
   return link.waitsForAll
 }
 

@@ -19,6 +19,10 @@ export interface Link {
   readonly noted: Queue<Noted>
   /** Their cost (`countNoted`). */
   notedBytes: number
+  /** The engine's number for the link, if the client has asked for it; else 0. */
+  engineId: number
+  /** CLIENT ID of the client that gets this one's CLIENT TRACKING messages; 0 if there is none. */
+  redirect: number
   /** True if the link is closed and its cost is no longer counted for the thread. */
   forgotten: boolean
   /** Number of pending requests that the proxy sent. */
@@ -65,6 +69,8 @@ export interface Noted {
   readonly must: boolean
   /** True if the client sent EXEC and the proxy DISCARD: the client gets nil. */
   readonly nilInstead: boolean
+  /** Turns the engine's reply, which arrives as one piece, into the client's; or null. */
+  readonly answer: ((reply: Buffer) => Buffer) | null
   readonly blocks: boolean
   /** The script that it runs, if known when the request was sent. */
   readonly script: Script | undefined
@@ -91,6 +97,8 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     answered: 0,
     noted: createQueue(),
     notedBytes: 0,
+    engineId: 0,
+    redirect: 0,
     forgotten: false,
     own: 0,
     proving: false,

@@ -60,6 +60,7 @@ export function noted(link: Link, command: Command, costs: number = costsOf(comm
     isOwn: false,
     must: false,
     nilInstead: false,
+    answer: null,
     blocks: false,
     script: undefined,
     proves: false,

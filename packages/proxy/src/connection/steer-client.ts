@@ -1,3 +1,4 @@
+import { forgetListed } from '../traffic/listed-bytes.ts'
 import { UNREAD, watchUnread } from '../traffic/watch-unread.ts'
 import { MOST_ASIDE_BYTES } from './allowance.ts'
 import type { Connection } from './connection.ts'
@@ -56,8 +57,11 @@ export function watchUnreadReplies(connection: Connection): void {
  * Reads from the engine while the client reads its replies; an engine's last messages are read in any case.
  */
 export function steerLink(connection: Connection): void {
-  const { client, link } = connection
-  if (!client.writableNeedDrain) forgetLate(connection)
+  const { client, link, session } = connection
+  if (!client.writableNeedDrain) {
+    forgetLate(connection)
+    if (session.found === null && session.listedBytes > 0) forgetListed(session)
+  }
   if (link === null) return
   const isUnread = client.writableNeedDrain && !mayReadOn(connection)
   const isFull = isUnread || (link.unread?.length ?? 0) > MOST_ASIDE_BYTES

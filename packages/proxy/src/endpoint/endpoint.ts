@@ -28,6 +28,7 @@ import { noQuiescence, notBegun, type Quiescence, withCut } from '../handover/lo
 import { beginPiece, crumbOf, endPiece } from '../heartbeat/breadcrumb.ts'
 import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { type Admission, createAdmission, createShare, type Share } from '../listen/admission.ts'
+import { nextClientId } from '../listen/client-ids.ts'
 import type { Cut } from '../listen/cut-log.ts'
 import { type ClientQuery, listClients, viasOf } from '../listen/list-clients.ts'
 import { type Admitted, listen, rejectConnection } from '../listen/listen.ts'
@@ -35,8 +36,10 @@ import type { Others } from '../listen/others.ts'
 import { inSpec, type Places } from '../listen/places.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
+import type { Peers } from '../remembered/peers.ts'
 import { type Count, createCount } from '../traffic/count-traffic.ts'
 import type { TapePart } from '../traffic/recording.ts'
+import { createOwnPeers, withOthers } from './create-peers.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
 /** One address for the clients of a database, and their connections. */
@@ -82,6 +85,8 @@ export interface Endpoint extends AsyncDisposable {
   readTape(slot?: number): TapePart | null
   report(): EndpointView
   clients(query: ClientQuery): ClientList
+  /** The clients of this thread, for CLIENT LIST and CLIENT KILL. */
+  readonly peers: Peers
 }
 
 /** Limits of a hold in ms. `slot`: only for the group of a sharded database that has it. */
@@ -114,6 +119,8 @@ export interface EndpointOptions {
   /** Called for each client that is closed, refused or fails. */
   readonly onCut?: (cut: Cut) => void
   /** Switches a group that engines report at `upstream`, in all threads. Default: only in this thread. */
+  /** Clients of this endpoint in other threads. */
+  readonly others?: Peers
   readonly moveGroup?: (upstream: EndpointSpec['upstream'], slot: number) => Promise<unknown>
 }
 
@@ -131,11 +138,18 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
   const [count, since] = [createCount(), Date.now()]
   const share = createShare(admission, addressText(wanted))
   const scripts = createKnownScripts(options.scripts)
+  const allowance = createAllowance()
+  const ownPeers = createOwnPeers({
+    clients: () => clientsIn(upstream.connections),
+    allowance,
+    end: ({ connections: [connection] }, why) => connection && endConnection(connection, undefined, why),
+  })
   const events = {
     count,
     scripts,
     admission,
-    allowance: createAllowance(),
+    allowance,
+    peers: withOthers(ownPeers, options.others),
     onClosed: ({ visitor }: Connection) => {
       share.leave(1)
       admission.strangers.remove(visitor)
@@ -143,7 +157,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     onLogin: ({ visitor }: Connection) => admission.strangers.signIn(visitor),
     onCut: (connection: Connection) => onCut(noteCut(connection)),
   }
-  const upstream = createUpstream(wanted.upstream, wanted.upstreamTls, events, generations)
+  const upstream: Upstream = createUpstream(wanted.upstream, wanted.upstreamTls, events, generations)
   const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
 
   const admit = (socket: Socket) => admitClient(socket, { wanted, name, upstream, share, admission, refuse })
@@ -168,6 +182,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
         times.leavesSilent === true ? noQuiescence : await upstream.calm(times.calmMs ?? drainOf(times))
       return calm.long > 0 ? notBegun(calm) : withCut(await upstream.hold(times), calm)
     },
+    peers: ownPeers,
     switchTo: (address, _, others, generation) => upstream.switchTo(address, others, generation),
     release: (_, hasFailed) => upstream.release(hasFailed),
     isHeld: () => upstream.isHeld,
@@ -256,7 +271,13 @@ function noteCut(connection: Connection): Cut {
 
 function* clientsIn(connections: ReadonlySet<Connection>) {
   for (const connection of connections)
-    yield { visitor: connection.visitor, connections: [connection], state: connection.session.state }
+    yield {
+      visitor: connection.visitor,
+      socket: connection.client,
+      requests: connection.input.requests,
+      connections: [connection],
+      state: connection.session.state,
+    }
 }
 
 function listenTo(connection: Connection, client: Socket): void {
@@ -298,7 +319,7 @@ function listenTo(connection: Connection, client: Socket): void {
 /** Describes the client of a new socket of database `name`. */
 export function visitorOf(socket: Socket, name: string): Visitor {
   const address = remoteAddress(socket)
-  return { address, sinceMs: Date.now(), crumb: crumbOf(`${address} at ${name}`) }
+  return { id: nextClientId(), address, sinceMs: Date.now(), crumb: crumbOf(`${address} at ${name}`) }
 }
 
 /** Returns why a client's socket failed; undefined if the client closed or reset it. */

@@ -63,7 +63,7 @@ const BEHIND_MS = 30_000
 export const TAKEN_AWAY = 'the endpoint was removed'
 
 /** Events and shared parts of an upstream. */
-type UpstreamEvents = Pick<Owner, 'count' | 'allowance' | 'onCut' | 'onLogin' | 'scripts'> & {
+type UpstreamEvents = Pick<Owner, 'count' | 'allowance' | 'onCut' | 'onLogin' | 'scripts' | 'peers'> & {
   readonly onClosed: (connection: Connection) => void
   readonly admission: Admission
 }
@@ -180,7 +180,7 @@ function noteWaiting({ hold, tape }: UpstreamState, connection: Connection): voi
 /** Creates the event handlers of connections. `stateOf`: the state exists before the first connection. */
 function createOwner(
   stateOf: () => UpstreamState,
-  { count, allowance, scripts, onCut, onLogin, onClosed }: UpstreamEvents,
+  { count, allowance, scripts, peers, onCut, onLogin, onClosed }: UpstreamEvents,
   own: Pick<Owner, 'barrier' | 'tape' | 'gate'>,
 ): Owner {
   return {
@@ -188,6 +188,7 @@ function createOwner(
     count,
     allowance,
     scripts,
+    peers,
     onCut,
     onLogin,
     ...own,

@@ -57,11 +57,11 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
     if (link.noted.size > 0) done += NOTED_COSTS
     endIfMiscounted(connection, link)
     if (connection.mode === 'closed') return bytes.length
+    const head = link.careful ? headOf(link) : undefined
     const isSwallowed = takeReply(connection, link)
     if (link.unproven || link.unanswered.waiting.size > 0) countUnanswered(connection, link)
     if (link.careful) {
-      if (!isSwallowed)
-        sendMarked(connection, link, Buffer.concat([...link.parts, chunk.subarray(from, end)]))
+      if (!isSwallowed) sendWhole(connection, link, chunk.subarray(from, end), head)
       link.parts = []
       link.partBytes = 0
       from = end
@@ -82,6 +82,13 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
   if (!countSubscribed(connection)) endConnection(connection, tooManyChannels)
   if (connection.mode !== 'closed') afterReplies(connection, link, chunk.length)
   return chunk.length
+}
+
+/** Sends a message that was kept until it was complete. `head`: note of the request it may answer. */
+function sendWhole(connection: Connection, link: Link, end: Buffer, head: Noted | undefined): void {
+  const whole = Buffer.concat([...link.parts, end])
+  const isAnswer = head !== undefined && headOf(link) !== head
+  sendMarked(connection, link, isAnswer && head.answer !== null ? head.answer(whole) : whole)
 }
 
 function endForNonsense(connection: Connection, error: string): void {
@@ -158,6 +165,7 @@ function needsCare(connection: Connection, link: Link, firstByte: number | undef
   // Commands of EXEC that failed have not changed the connection.
   link.replies.watched = head.command.name === 'EXEC' ? changesOf(connection) : none
   if (head.isOwn) return firstByte !== PUSH || link.early !== null
+  if (head.answer !== null) return firstByte !== PUSH
   return head.nilInstead || (head.blocks && firstByte === ERROR && mayHaveGivenUp(connection))
 }
 

@@ -24,6 +24,7 @@ import { encodeScan, isScan } from '../remembered/scan-cursors.ts'
 import { isChange, sizeOf } from '../remembered/transaction-state.ts'
 import { keptBy } from '../remembered/unmovable.ts'
 import { noteArrival, noteForwarded } from '../traffic/count-traffic.ts'
+import { answerInstead, findPeers, mustFindPeers } from './answer-instead.ts'
 import { findEndOfRequest } from './find-end.ts'
 import { forwardRest, keepFrom, send } from './forward-rest.ts'
 import { replaceEmptyRequest } from './instead-of-nothing.ts'
@@ -100,7 +101,7 @@ export function endIfDone(connection: Connection): void {
   } = connection
   if (connection.input.lastError !== null) {
     if (mode !== 'closed' && (link === null || link.sent === link.answered))
-      endConnection(connection, connection.input.lastError)
+      endConnection(connection, connection.input.lastError || undefined)
     return
   }
   const isUnread = protocolError !== undefined && mode === 'serving'
@@ -136,9 +137,11 @@ function isFlowing(connection: Connection): boolean {
   const {
     mode,
     link,
-    input: { blocked, heldByBarrier, yielded, protocolError },
+    input: { blocked, heldByBarrier, yielded, protocolError, lastError },
+    session: { found },
   } = connection
   if (mode !== 'serving' || blocked || heldByBarrier || yielded || protocolError !== undefined) return false
+  if (found === 'awaited' || lastError !== null) return false
   return link === null || !(link.proving || mustWait(link) || hasManyPendingReplies(connection, link))
 }
 
@@ -217,7 +220,14 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
 function keeperOf(connection: Connection, link: Link): typeof keepBack | null {
   if (connection.owner.barrier.isOn && mayNeedSubscribers(connection)) return keepForBarrier
   if (isToBeProven(connection)) return keepUntilProven
-  return goesAlone(connection, link) ? keepBack : null
+  if (goesAlone(connection, link)) return keepBack
+  return mustFindPeers(connection) ? keepUntilFound : null
+}
+
+function keepUntilFound(connection: Connection, chunk: Buffer, begin: number): void {
+  const search = findPeers(connection, () => forwardStash(connection))
+  keepBack(connection, chunk, begin)
+  search()
 }
 
 function keepUntilProven(connection: Connection, chunk: Buffer, begin: number): void {
@@ -285,8 +295,10 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   const needed = script === undefined ? command : { name: command.name, args: [], cutShort: false }
   // Commands of transactions have a separate limit.
   const costs = wasInTransaction ? NOTED_ALONE : costsOf(needed)
-  takeDown(link, { ...noted(link, needed, costs), nilInstead, blocks, script, keptBytes })
-  return scan ?? (nilInstead ? discard : null)
+  const own = wasInTransaction ? null : answerInstead(connection, link, command, isUnsent)
+  const answer = own?.answer ?? null
+  takeDown(link, { ...noted(link, needed, costs), nilInstead, answer, blocks, script, keptBytes })
+  return own?.instead ?? scan ?? (nilInstead ? discard : null)
 }
 
 /** Returns a command of a transaction, reduced if there is no room for it. */

@@ -26,7 +26,7 @@ function makeConnection(): Connection {
     onClosed: () => undefined,
     onCut: () => undefined,
   } as unknown as Owner
-  const visitor = { address: '', sinceMs: 0, crumb: new Uint8Array() }
+  const visitor = { id: 1, address: '', sinceMs: 0, crumb: new Uint8Array() }
   return createConnection(client as unknown as Connection['client'], visitor, owner)
 }
 

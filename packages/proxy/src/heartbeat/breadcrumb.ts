@@ -11,6 +11,7 @@ const works = [
   'takes a new client',
   'takes requests of',
   'takes requests again of',
+  'lists clients for',
   'takes replies for',
   'takes replies again for',
   'learns the scripts of',

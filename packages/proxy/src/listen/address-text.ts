@@ -7,7 +7,10 @@ export function addressText({ host, port }: Address): string {
 }
 
 /** Returns the local end of a socket; empty if the socket is closed. */
-export function localAddress({ localAddress: host, localPort: port }: Socket): string {
+export function localAddress({
+  localAddress: host,
+  localPort: port,
+}: Pick<Socket, 'localAddress' | 'localPort'>): string {
   return host === undefined || port === undefined ? '' : addressText({ host, port })
 }
 

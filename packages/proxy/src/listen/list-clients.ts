@@ -1,5 +1,6 @@
 import type { ClientList } from '@fairlead/api/of-proxies'
-import type { Connection, Visitor } from '../connection/connection.ts'
+import type { RequestScanner } from '@fairlead/engine'
+import type { ClientSide, Connection, Visitor } from '../connection/connection.ts'
 import type { Via } from '../connection/link.ts'
 import { type ConnectionState, freshState } from '../remembered/connection-state.ts'
 
@@ -12,6 +13,8 @@ export interface ClientQuery {
 /** A client with all its connections to shards. */
 export interface ConnectedClient {
   readonly visitor: Visitor
+  readonly socket: Pick<ClientSide, 'localAddress' | 'localPort' | 'writableLength'>
+  readonly requests: Pick<RequestScanner, 'nameHash'>
   readonly connections: readonly Connection[]
   /** Connection state at the engines. */
   readonly state: ConnectionState | undefined

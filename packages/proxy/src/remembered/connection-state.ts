@@ -59,6 +59,12 @@ export function isNested({ transaction }: ConnectionState, { name }: Command): b
   return transaction !== null && (name === 'MULTI' || name === 'WATCH')
 }
 
+/** Returns the name of the user; null if an AUTH without a reply may have changed it. */
+export function userOf({ login, assumedLogins }: ConnectionState): string | null {
+  if (assumedLogins.length > 0) return null
+  return login?.length === 2 ? String(login[0]?.toString('latin1')) : 'default'
+}
+
 /** True if the connection has a subscription of any kind. */
 export function isSubscribed({ subscribed }: ConnectionState): boolean {
   return subscribed.channels.size + subscribed.patterns.size + subscribed.shardChannels.size > 0

@@ -53,6 +53,12 @@ function clientSideOf(self: () => Backend): ClientSide {
     get bytesWritten() {
       return self().router.client.bytesWritten
     },
+    get localAddress() {
+      return self().router.client.localAddress
+    },
+    get localPort() {
+      return self().router.client.localPort
+    },
     get writableLength() {
       return self().router.client.writableLength
     },

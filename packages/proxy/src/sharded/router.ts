@@ -13,6 +13,7 @@ import { type Allowance, MOST_ASIDE_BYTES } from '../connection/allowance.ts'
 import type { Connection, Visitor } from '../connection/connection.ts'
 import type { Upstream } from '../endpoint/upstream.ts'
 import type { Cut } from '../listen/cut-log.ts'
+import type { Peers } from '../remembered/peers.ts'
 import type { CommandRules } from './command-rules.ts'
 import type { Doubts } from './doubts.ts'
 import type { Lookout } from './lookout.ts'
@@ -32,6 +33,7 @@ export interface Shards {
   readonly lookout: Pick<Lookout, 'find'>
   /** Redirects that were not followed. */
   readonly doubts: Pick<Doubts, 'note'>
+  readonly peers: Peers
   onCut(cut: Cut): void
 }
 

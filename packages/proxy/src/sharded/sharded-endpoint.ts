@@ -3,6 +3,7 @@ import { type Address, type EndpointSpec, Refusal } from '@fairlead/api/of-proxi
 import type { Connection } from '../connection/connection.ts'
 import { judgeLogin } from '../connection/judge-login.ts'
 import { steerLink } from '../connection/steer-client.ts'
+import { createOwnPeers, withOthers } from '../endpoint/create-peers.ts'
 import {
   type Endpoint,
   type EndpointOptions,
@@ -96,6 +97,7 @@ export async function openShardedEndpoint(
     isHeld: (slot) => concerned(slot).every(({ isHeld }) => isHeld),
     know: addresses.know,
     forgetScripts: scripts.forget,
+    peers: parts.ownPeers,
     clients: (query) => listClients(clientsIn(routers), query),
     report: () => ({
       host: wanted.host,
@@ -130,7 +132,16 @@ function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Ad
   const onLogin = ({ visitor }: Connection) => admission.strangers.signIn(visitor)
   // A lost backend is no closed client, unless its router reports that.
   const ofBackends = { onLogin, onClosed: () => undefined, onCut: () => undefined }
-  const events = { count, allowance, scripts, admission, ...ofBackends }
+  const routers = new Set<Router>()
+  const ownPeers = createOwnPeers({
+    clients: () => clientsIn(routers),
+    allowance,
+    end: ({ visitor }, why) => {
+      for (const router of routers) if (router.visitor === visitor) endRouter(router, undefined, why)
+    },
+  })
+  const peers = withOthers(ownPeers, options.others)
+  const events = { count, allowance, scripts, admission, peers, ...ofBackends }
   const groups = createGroups(wanted, (address) =>
     createUpstream(address, wanted.upstreamTls, events, generations),
   )
@@ -153,9 +164,9 @@ function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Ad
     areRulesOld: true,
     lookout,
     doubts,
+    peers,
     onCut,
   }
-  const routers = new Set<Router>()
   const share = createShare(admission, addressText(wanted))
   const end = () => {
     lookout[Symbol.dispose]()
@@ -176,6 +187,7 @@ function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Ad
     count,
     since,
     scripts,
+    ownPeers,
     end,
   }
 }
@@ -247,7 +259,13 @@ function admittedOf(router: Router): Admitted {
 function* clientsIn(routers: ReadonlySet<Router>) {
   for (const router of routers) {
     const { visitor, defaultBackend } = router
-    yield { visitor, connections: connectionsOf(router), state: defaultBackend?.connection.session.state }
+    yield {
+      visitor,
+      socket: router.client,
+      requests: router.input.requests,
+      connections: connectionsOf(router),
+      state: defaultBackend?.connection.session.state,
+    }
   }
 }
 

@@ -1,8 +1,15 @@
 import { hashSlot } from '@fairlead/engine'
+import { sizeOf } from '../forwarding/answer-instead.ts'
+import { killWith, listOf, refusalOf } from '../forwarding/own-answers.ts'
+import { clientQuestion } from '../remembered/client-query.ts'
 import { capitalsOf } from '../remembered/command.ts'
+import { freshState, userOf } from '../remembered/connection-state.ts'
+import { TOO_MUCH_LISTED } from '../traffic/listed-bytes.ts'
+import { ask, backendFor, DEFAULT_GROUP } from './backends.ts'
+import { collect } from './collected-replies.ts'
 import { type Act, crossSlot, errorReply, ok } from './exclusive.ts'
 import { askWhetherStranger, hasSignedIn } from './prove-login.ts'
-import { countWords, findWord, wordAt } from './read-words.ts'
+import { countWords, findWord, readWords, wordAt } from './read-words.ts'
 import type { Router } from './router.ts'
 import {
   concatenate,
@@ -102,6 +109,29 @@ const tracking: Treat = (router, request) => {
   return exclusive(findWord(request, ['BCAST'], 0) < 0 ? toOpen : toAll)(router, request)
 }
 
+/** Words read of a request: more than a question may have (remembered/commands.ts). */
+const MOST_WORDS = 128
+
+/** CLIENT LIST and CLIENT KILL: see forwarding/answer-instead.ts. */
+async function answerClients(router: Router, request: Buffer): Promise<Buffer> {
+  const backend = backendFor(router, DEFAULT_GROUP)
+  const args = readWords(request, MOST_WORDS).slice(1)
+  const question = clientQuestion({ name: 'CLIENT', args, cutShort: false })
+  if (question === undefined) return ask(backend, request)
+  const kind = 'kind' in question ? question.kind : 'kill'
+  const refusal = refusalOf(await ask(backend, ['CLIENT', 'ID']), kind)
+  if (refusal !== undefined) return errorReply(refusal)
+  if ('error' in question) return errorReply(question.error)
+  const state = router.defaultBackend?.connection.session.state ?? freshState
+  const { peers } = router.shards
+  const query = { user: userOf(state), asker: router.visitor.id, selection: question.selection }
+  const found = await peers.find(query)
+  const { clients, error = collect(router, sizeOf(found)) ? undefined : TOO_MUCH_LISTED } = found
+  if (error !== undefined) return errorReply(error)
+  if (kind === 'list') return listOf(state.protocol, clients)
+  return killWith(clients, question.isAddress, { owner: { peers }, visitor: router.visitor, input: router })
+}
+
 /** All watched keys, and the transaction that follows, must be in one slot. */
 const watch: Treat = (router, request) => {
   const key = wordAt(request, 1)
@@ -148,6 +178,8 @@ export const specialCommands: ReadonlyMap<string, Treat> = new Map(
       CAPA: exclusive(toOpen),
       TRACKING: tracking,
       CACHING: notHere,
+      LIST: exclusive(answerClients),
+      KILL: exclusive(answerClients),
       REPLY: clientReply,
     }),
     QUIT: quit,

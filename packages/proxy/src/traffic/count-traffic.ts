@@ -37,6 +37,8 @@ export interface Timed {
   link: LinkCounts | null
   /** Number of requests that arrived together. All count with the time of the last one. */
   requests: number
+  /** Time of the last reply or message (ms of performance.now); 0 before. */
+  lastMs: number
 }
 
 /** Creates counters at zero. */
@@ -52,7 +54,7 @@ export function createCount(): Count {
 
 /** Creates a timer without a request. */
 export function createTimed(): Timed {
-  return { sinceMs: 0, at: 0, link: null, requests: 0 }
+  return { sinceMs: 0, at: 0, link: null, requests: 0, lastMs: 0 }
 }
 
 /** Counts bytes of the client. */
@@ -91,6 +93,7 @@ export function noteReplies({ owner, timed }: Counted, link: LinkCounts, bytes: 
   const now = performance.now()
   count.bytesOut += bytes
   tape.note(now)
+  timed.lastMs = now
   if (timed.at === 0 || timed.link !== link || link.answered < timed.at) return
   const microseconds = (now - timed.sinceMs) * 1_000
   const bucket = latencyBucket(microseconds)

@@ -13,6 +13,7 @@ import type { Quiescence } from '../handover/long-requests.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { ClientQuery } from '../listen/list-clients.ts'
 import type { Places } from '../listen/places.ts'
+import type { Found, PeerQuery } from '../remembered/peers.ts'
 import type { TapePart } from '../traffic/recording.ts'
 
 /** Orders of the main thread to a worker, and their answers. */
@@ -52,7 +53,17 @@ export interface Orders {
   }
   readonly 'is held': { readonly ask: { readonly slot: number | undefined }; readonly answer: boolean }
   readonly clients: { readonly ask: ClientQuery; readonly answer: ClientList }
+  /** Its clients for CLIENT LIST of a client of another worker; and those that one ends. */
+  readonly 'find peers': { readonly ask: PeerQuery; readonly answer: Found }
+  readonly 'end peers': { readonly ask: EndedPeers; readonly answer: null }
 }
+
+/** Clients that CLIENT KILL ends. `why`: for the log. */
+export interface EndedPeers {
+  readonly ids: readonly number[]
+  readonly why: string
+}
+
 /** An order that the main thread can give to workers. */
 export type OrderName = keyof Orders
 
@@ -87,6 +98,8 @@ export type ToWorker =
   | { readonly kind: 'all listen'; readonly number: number }
   /** The worker's request is done, or failed with a reason. */
   | { readonly kind: 'moved'; readonly number: number; readonly why: string | null }
+  /** The clients of other workers, as the worker has asked. */
+  | { readonly kind: 'found'; readonly number: number; readonly found: Found }
 
 /** Messages of a worker to the main thread. */
 export type FromWorker =
@@ -100,6 +113,14 @@ export type FromWorker =
   | { readonly kind: 'listen'; readonly number: number }
   /** Engines report that a group has moved: all workers should switch it. */
   | ({ readonly kind: 'move'; readonly number: number; readonly id: string } & Required<Group>)
+  /** A client asks for the clients of other workers, or ends some of them. */
+  | {
+      readonly kind: 'find peers'
+      readonly number: number
+      readonly id: string
+      readonly query: PeerQuery
+    }
+  | ({ readonly kind: 'end peers'; readonly id: string } & EndedPeers)
   /** A client has flushed the scripts: other workers should forget them. */
   | { readonly kind: 'scripts flushed'; readonly id: string }
   | {
@@ -121,6 +142,8 @@ export interface WorkerStart {
   readonly most: Admission['most']
   /** Limit of clients' scripts for each endpoint. */
   readonly mostScriptBytes: number
+  /** Number of workers. */
+  readonly count: number
   /** Memory for breadcrumbs, and the number of its record (heartbeat/breadcrumb.ts). */
   readonly breadcrumbs: SharedArrayBuffer
   readonly record: number

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Address } from '@fairlead/api/of-proxies'
 import { messageOf } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
+import type { Peers } from '../remembered/peers.ts'
 import { createQuestions, type WorkerOrder } from './ask-worker.ts'
 import type { FromWorker, OrderName, Orders, ToWorker, WorkerStart } from './messages.ts'
 
@@ -31,6 +32,8 @@ export interface WorkerEvents {
   readonly onMove: (id: string, upstream: Address, slot: number) => Promise<unknown>
   /** Called when a client of this worker has flushed an endpoint's scripts. */
   readonly onScriptsFlushed: (id: string) => void
+  /** Finds, or ends, clients of an endpoint in the other workers. `find` never rejects. */
+  readonly others: (id: string) => Peers
   /** Called with the reason when the thread has ended unexpectedly. */
   readonly onEnd: (why: string) => void
 }
@@ -48,6 +51,8 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
     else if (message.kind === 'log') events.log(message.what, message.details)
     else if (message.kind === 'scripts flushed') events.onScriptsFlushed(message.id)
     else if (message.kind === 'move') void move(message, events, send)
+    else if (message.kind === 'find peers') void find(message, events, send)
+    else if (message.kind === 'end peers') events.others(message.id).end(message.ids, message.why)
     else questions.hear(message)
   })
   await life.ready()
@@ -109,6 +114,14 @@ function watchThread(thread: Worker, { onEnd }: Pick<WorkerEvents, 'onEnd'>) {
       await thread.terminate()
     },
   }
+}
+
+async function find(
+  { number, id, query }: Extract<FromWorker, { readonly kind: 'find peers' }>,
+  { others }: Pick<WorkerEvents, 'others'>,
+  send: (message: ToWorker) => void,
+): Promise<void> {
+  send({ kind: 'found', number, found: await others(id).find(query) })
 }
 
 type Moving = Extract<FromWorker, { readonly kind: 'move' }>

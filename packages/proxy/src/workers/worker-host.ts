@@ -5,7 +5,8 @@ import {
   Refusal,
   type SwitchResult,
 } from '@fairlead/api/of-proxies'
-import { createMutex } from '@fairlead/engine'
+import { createMutex, messageOf } from '@fairlead/engine'
+import { combineFound } from '../endpoint/create-peers.ts'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { OWN_HOLD } from '../handover/hold.ts'
 import { allQuiescent, noQuiescence, notBegun } from '../handover/long-requests.ts'
@@ -13,6 +14,7 @@ import type { Admission } from '../listen/admission.ts'
 import type { Log } from '../listen/cut-log.ts'
 import { inSpec, placesOf, portsOf } from '../listen/places.ts'
 import { MOST_SCRIPT_BYTES } from '../remembered/known-scripts.ts'
+import type { Peers } from '../remembered/peers.ts'
 import { mustBeAlone, mustBeFree } from './claim-port.ts'
 import {
   combineClients,
@@ -64,6 +66,7 @@ export async function createWorkerHost(options: WorkerHostOptions): Promise<Endp
     usersOfPorts,
     most: Math.max(1, Math.floor((admission.most * FOR_WORKERS) / count)),
     mostScriptBytes: Math.floor(MOST_SCRIPT_BYTES / count),
+    count,
     breadcrumbs,
   }
   const running: ProxyWorker[] = []
@@ -71,13 +74,23 @@ export async function createWorkerHost(options: WorkerHostOptions): Promise<Endp
     const others = running.filter((_, n) => n !== from)
     void forgetScripts(others, id, log)
   }
+  const othersOf = (from: number) => (id: string) => {
+    const others = running.filter((_, n) => n !== from)
+    return peersIn(others, id, log)
+  }
   await using stack = new AsyncDisposableStack()
   const workers = await allOf(
     Array.from({ length: count }, async (_, n) =>
       stack.use(
         await startWorker(
           { ...start, record: n + 1 },
-          { log, onMove, onScriptsFlushed: (id) => onScriptsFlushed(id, n), onEnd: onBroken },
+          {
+            log,
+            onMove,
+            onScriptsFlushed: (id) => onScriptsFlushed(id, n),
+            others: othersOf(n),
+            onEnd: onBroken,
+          },
         ),
       ),
     ),
@@ -115,6 +128,26 @@ async function forgetScripts(others: readonly ProxyWorker[], id: string, log: Lo
     await fanOut(others, id)('forget scripts', null)
   } catch (cause) {
     log('scripts are not forgotten', { id, why: String(cause) })
+  }
+}
+
+/** The clients of an endpoint in these workers. */
+function peersIn(workers: readonly ProxyWorker[], id: string, log: Log): Peers {
+  const toThem = fanOut(workers, id)
+  return {
+    async find(query) {
+      try {
+        return combineFound(await toThem('find peers', query))
+      } catch (cause) {
+        return { clients: [], error: `ERR ${messageOf(cause)}` }
+      }
+    },
+    end(ids, why) {
+      if (ids.length === 0) return
+      toThem('end peers', { ids, why }).catch((cause: unknown) =>
+        log('clients are not ended', { id, why: String(cause) }),
+      )
+    },
   }
 }
 

@@ -5,7 +5,9 @@ import type { Endpoint } from '../endpoint/endpoint.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'
 import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
 import { createAdmission } from '../listen/admission.ts'
+import { shareClientIds } from '../listen/client-ids.ts'
 import type { Log } from '../listen/cut-log.ts'
+import type { Found, PeerQuery, Peers } from '../remembered/peers.ts'
 import { openLogged } from './endpoint-host.ts'
 import type { FromWorker, Order, OrderName, Orders, ToWorker, WorkerStart } from './messages.ts'
 
@@ -21,15 +23,17 @@ const MOVED_WITHIN_MS = 20_000
 
 const port = parentPort
 if (port === null) throw new Error('this is a worker of the proxy: main.ts starts it')
-const { usersOfPorts, most, mostScriptBytes, breadcrumbs, record } = workerData as WorkerStart
+const { usersOfPorts, most, mostScriptBytes, count, breadcrumbs, record } = workerData as WorkerStart
 knowUsersOfPorts(usersOfPorts)
 answerTurns(breadcrumbs, record)
+shareClientIds(record, count)
 const admission = createAdmission(most)
 const endpoints = new Map<string, Endpoint>()
 /** Map from switch number to the function that lets connections, or publishers, continue. */
 const proceed = new Map<number, () => void>()
 const publishOn = new Map<number, () => void>()
 const asked = new Map<number, (why: string | null) => void>()
+const sought = new Map<number, (found: Found) => void>()
 let lastAsked = 0
 // An endpoint removed during its opening is closed afterwards.
 const runExclusive = createMutex()
@@ -50,6 +54,9 @@ port.on('message', (message: ToWorker) => {
       return
     case 'moved':
       asked.get(message.number)?.(message.why)
+      return
+    case 'found':
+      sought.get(message.number)?.(message.found)
   }
 })
 
@@ -115,6 +122,11 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       return find(id).report()
     case 'clients':
       return find(id).clients(order.ask)
+    case 'find peers':
+      return find(id).peers.find(order.ask)
+    case 'end peers':
+      find(id).peers.end(order.ask.ids, order.ask.why)
+      return null
   }
 }
 
@@ -123,7 +135,11 @@ async function open(id: string, { wanted, generation }: Orders['open']['ask']): 
   // The main thread sends the same generation to all workers with each order.
   const generations = { take: () => generation }
   const scripts = { mostBytes: mostScriptBytes, onForget: () => tell({ kind: 'scripts flushed', id }) }
-  const options = { reusePort: true, admission, generations, scripts, moveGroup }
+  const others: Peers = {
+    find: (query) => findElsewhere(id, query),
+    end: (ids, why) => tell({ kind: 'end peers', id, ids, why }),
+  }
+  const options = { reusePort: true, admission, generations, scripts, others, moveGroup }
   endpoints.set(id, await openLogged(id, wanted, options, log))
 }
 
@@ -152,6 +168,18 @@ async function meet(
   await promise
   clearTimeout(timer)
   awaited.delete(number)
+}
+
+/** Asks the main thread, which asks the other workers; it answers before their deadline. */
+async function findElsewhere(id: string, query: PeerQuery): Promise<Found> {
+  lastAsked += 1
+  const number = lastAsked
+  const { promise, resolve } = Promise.withResolvers<Found>()
+  sought.set(number, resolve)
+  tell({ kind: 'find peers', number, id, query })
+  const found = await promise
+  sought.delete(number)
+  return found
 }
 
 async function askToMove(id: string, upstream: Address, slot: number): Promise<void> {

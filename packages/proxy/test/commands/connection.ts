@@ -11,6 +11,8 @@ CLIENT GETREDIR                        | CLIENT TRACKING ON
 CLIENT ID                              |                                           |  | numbers
 CLIENT IMPORT-SOURCE ON                |                                           | CLIENT INFO | error numbers
 CLIENT INFO                            | CLIENT SETNAME me                         |  | numbers
+CLIENT KILL ID 1                       | SET $k v                                  | GET $k | error
+CLIENT LIST                            | SET $k v                                  | GET $k | error
 CLIENT NO-TOUCH ON                     |                                           | CLIENT INFO | numbers
 CLIENT REPLY ON                        |                                           | SET $k 1 ; GET $k
 CLIENT REPLY OFF                       |                                           | SET $k 1 ; CLIENT REPLY ON ; GET $k | no-multi

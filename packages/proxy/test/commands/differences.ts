@@ -22,10 +22,19 @@ const watched: Documented = {
     'Keys that are watched when the role moves count as changed: the next `EXEC` answers nil, and the client has to try again.',
 }
 
-export const plainDifferences: readonly Documented[] = [watched]
+const clients: Documented = {
+  commands: ['CLIENT LIST', 'CLIENT KILL'],
+  ways: ['before', 'cut', 'held'],
+  got: /^(:\d+\r\n|\$\d+\r\nid=|=\d+\r\ntxt:id=)/,
+  means:
+    'Answered by the endpoint with the connections of the same user, if it has the right to `CLIENT ID` ([clients of an endpoint](../explain/endpoint.md#what-clients-see-of-each-other)). Refused by the engine in `MULTI`, after `CLIENT REPLY OFF`, and with more than 64 arguments.',
+}
+
+export const plainDifferences: readonly Documented[] = [watched, clients]
 
 export const shardedDifferences: readonly Documented[] = [
   watched,
+  clients,
   {
     commands: [
       ...['ASKING', 'AUTH', 'CLIENT', 'CLUSTER', 'CLUSTERSCAN', 'DBSIZE', 'FLUSHALL', 'FLUSHDB', 'FUNCTION'],

@@ -76,7 +76,7 @@ export const families: readonly Family[] = [
   {
     name: 'Connection',
     plain:
-      'The connection keeps its state. `CLIENT ID` and the addresses of `CLIENT INFO` are those of its link to the engine, so they are different after the handover. A client that tracks keys in RESP3 gets the message that all keys may have changed.',
+      'The connection keeps its state. Its `CLIENT ID` is a number of the endpoint and stays the same, as do number and addresses in `CLIENT INFO`; in a transaction both are those of its link to the engine. `CLIENT TRACKING` with `REDIRECT` takes the number of the endpoint, if the client that has it has asked for it (`CLIENT ID`, `HELLO`) since the last handover. A client that tracks keys in RESP3 gets the message that all keys may have changed.',
     sharded:
       'The command is sent to all groups that got requests of the client, and to other groups with the first request.',
     rows: connection,
