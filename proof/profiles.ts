@@ -176,9 +176,9 @@ export const profiles = {
     effort: { usual: 0.4, all: 2, profile: 10 },
   },
   queues: {
-    what: '200 workers of each blocking command, while upgrades and rollbacks follow each other for minutes',
-    minutes: 17,
-    files: ['e2e/proof/clients/queue-workers.test.ts'],
+    what: '200 workers of each blocking command, and five job queues, while upgrades and rollbacks follow each other',
+    minutes: 25,
+    files: ['e2e/proof/clients/queue-workers.test.ts', 'e2e/proof/clients/job-queues.test.ts'],
     effort: { all: 1, profile: 5 },
   },
   builds: {

@@ -1,5 +1,5 @@
 import type { Action } from '@fairlead/api'
-import type { Pair } from './engine-pairs.ts'
+import { type Pair, usualPair } from './engine-pairs.ts'
 import type { Fairlead } from './start-fairlead.ts'
 import { until } from './until.ts'
 
@@ -72,4 +72,25 @@ export async function untilWindow(
   })
   const [{ from, to } = { from: '', to: '' }] = certificates
   return { standby: Number(from), primary: Number(to) }
+}
+
+/** Upgrades a database, calls `between` while it can go back, and goes back. Throws if it ends otherwise. */
+export async function thereAndBack(
+  fairlead: Fairlead,
+  uid: number,
+  between: () => Promise<unknown> = async () => undefined,
+): Promise<void> {
+  const { api } = fairlead
+  const body = { engine_version: usualPair().to, rollback_window: 'until_finalized' as const }
+  const { action_uid = '' } = await api.upgradeDatabase({ params: { uid }, body })
+  await untilAction(
+    fairlead,
+    action_uid,
+    'it can go back',
+    ({ phase, orders }) => phase === 'window' && orders.rollback.ok,
+  )
+  await between()
+  await api.rollbackAction({ params: { uid: action_uid } })
+  const { outcome } = await untilAction(fairlead, action_uid, 'it is back', ({ phase }) => phase === 'ended')
+  if (outcome !== 'rolled_back') throw new Error(`it ended as ${outcome}`)
 }

@@ -1,13 +1,13 @@
-import type { Action } from '@fairlead/api'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { campaign } from '../../../proof/campaign.ts'
 import { createDatabase } from '../../../proof/create-database.ts'
 import { usualPair } from '../../../proof/engine-pairs.ts'
-import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
+import { startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
+import { thereAndBack } from '../../../proof/way-back.ts'
 
-const { from, to } = usualPair()
+const { from } = usualPair()
 const seconds = campaign().times('queues', 60)
 /** Workers of each kind. The endpoint gives up commands before a hold from 50 on (unblocked-clients.ts). */
 const WORKERS = 200
@@ -167,18 +167,3 @@ test.for([
     expect([...pushed].filter((element) => !taken.has(element)).slice(0, 5), what).toEqual([])
   },
 )
-
-/** Upgrades, and goes back. */
-async function thereAndBack(fairlead: Fairlead, uid: number): Promise<void> {
-  const { api } = fairlead
-  const { action_uid = '' } = await api.upgradeDatabase({
-    params: { uid },
-    body: { engine_version: to, rollback_window: 'until_finalized' },
-  })
-  const params = { uid: action_uid }
-  const untilIt = (what: string, fits: (action: Action) => boolean) =>
-    until(what, async () => fits(await api.getAction({ params })), { withinMs: 120_000 })
-  await untilIt('it can go back', ({ phase, orders }) => phase === 'window' && orders.rollback.ok)
-  await api.rollbackAction({ params })
-  await untilIt('it is back', ({ phase }) => phase === 'ended')
-}
