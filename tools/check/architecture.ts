@@ -38,6 +38,7 @@ const lean: Readonly<Record<string, readonly string[]>> = {
 /** All that core may take from other packages as values: tables and pure functions. Types are free. */
 const pureValues = [
   ...['parseVersion', 'compareVersions', 'matchesVersion', 'permissions', 'BUCKETS', 'stepWords'],
+  ...['usersMark', 'MADE_BY_FAIRLEAD'],
   ...['databaseUserRights', 'beyondConnection', 'beyondDatabase', 'isSameAddress', 'sayLength'],
   ...['passwordDigest', 'passwordsMark'],
 ]

@@ -19,6 +19,7 @@ import {
   putSaving,
   putShard,
   putShardCertificate,
+  putUsers,
   Refusal,
   readBaseline,
   readEpoch,
@@ -102,6 +103,7 @@ export async function serveAgent(
   mount(putLimits, handlers.putLimits)
   mount(putSaving, handlers.putSaving)
   mount(putPasswords, handlers.putPasswords)
+  mount(putUsers, handlers.putUsers)
   mount(putShardCertificate, handlers.putShardCertificate)
   mount(removeShard, handlers.removeShard)
   mount(endShardProcess, handlers.endShardProcess)

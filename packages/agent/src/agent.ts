@@ -225,6 +225,10 @@ function answerWith({ builds, host }: AgentConfig, parts: Answering): AgentHandl
       await shards.admit(params.id, body)
       return { id: params.id }
     },
+    async putUsers({ params, body }) {
+      await shards.letIn(params.id, body)
+      return { id: params.id }
+    },
     async putShardCertificate({ params, body }) {
       await shards.certify(params.id, body)
       return { id: params.id }

@@ -161,12 +161,14 @@ export function validDigests({ userPassword, formerPasswords = [] }: ShardPasswo
 export function userList(spec: ShardSpec): string {
   const channels = knowsChannels(spec.build) ? ' &*' : ''
   const rights = databaseUserRights(spec.build, spec.cluster).join(' ')
+  const { defaultUser: isOn, users } = spec.users ?? { defaultUser: true, users: [] }
   const valid = validDigests(spec)
     .map((digest) => `#${digest}`)
     .join(' ')
   return [
     `user ${ADMIN_USER} on #${passwordDigest(spec.adminPassword)} ~*${channels} +@all`,
-    `user default on ${valid} ~*${channels} ${rights}`,
+    `user default ${isOn ? 'on' : 'off'} ${valid} ~*${channels} ${rights}`,
+    ...users.map(({ name, words }) => `user ${name} ${words.join(' ')}`),
     '',
   ].join('\n')
 }

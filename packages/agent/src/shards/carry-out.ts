@@ -21,6 +21,7 @@ import { recordStop } from '../folder/record-stop.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from '../folder/shard-folder.ts'
 import { nextStreak } from '../process/decide-restart.ts'
 import { type ProcessIdentity, signalProcess } from '../process/process-identity.ts'
+import { atStart } from './keep-users.ts'
 import { ranOutside } from './ran-outside.ts'
 import { whatIsLost } from './see-silence.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
@@ -33,7 +34,8 @@ export interface ActResult {
 /** Starts a process for the wanted spec. A failure is recorded as the end of that process. */
 export async function start(place: ShardWorkplace, wanted: WantedRecord, last: ProcessRecord | null) {
   const { folder } = place
-  const { spec, order } = wanted
+  const { order } = wanted
+  const spec = atStart(wanted.spec, last)
   place.probe.forget()
   place.activity.forget()
   place.killedBecause = null

@@ -1,5 +1,5 @@
 import type { ShardReport } from '@fairlead/api'
-import { passwordsMark } from '@fairlead/engine'
+import { passwordsMark, usersMark } from '@fairlead/engine'
 import { decideSilent, type Silence } from '../engine/decide-silent.ts'
 import { validDigests } from '../engine/engine-config.ts'
 import { nameOfCertificate } from '../engine/shard-certificate.ts'
@@ -7,6 +7,7 @@ import type { ProcessRecord, WantedRecord } from '../folder/shard-folder.ts'
 import type { DiskWatch } from '../folder/watch-disk.ts'
 import type { TroubleWatch } from '../folder/watch-trouble.ts'
 import { savingOf } from './keep-saving.ts'
+import { noUsers } from './keep-users.ts'
 import type { CrowdWatch } from './watch-crowd.ts'
 
 /** State and reason of a shard in its report. */
@@ -57,6 +58,7 @@ export function describeShard(
     evictionPolicy: wanted.spec.evictionPolicy,
     passwords: passwordsMark(validDigests((here ?? wanted).spec)),
     saving: { ...savingOf((here ?? wanted).spec), ...(here?.changesSaving && { changing: true }) },
+    users: usersMark((here ?? wanted).spec.users ?? noUsers),
     certificate: nameOfCertificate((last?.spec ?? wanted.spec).tls),
     asleep: view.state === 'exited' && wanted.spec.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',

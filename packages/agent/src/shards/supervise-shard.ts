@@ -5,6 +5,7 @@ import {
   type ShardReport,
   type ShardSaving,
   type ShardSpec,
+  type ShardUsers,
 } from '@fairlead/api'
 import { atPlace, underRequest } from '@fairlead/engine'
 import type { Logger } from 'pino'
@@ -23,6 +24,7 @@ import { decideNext, type Next } from './decide-next.ts'
 import { describeShard, firstView } from './describe-shard.ts'
 import { keepPasswords, passwordsOf } from './keep-passwords.ts'
 import { keepSaving, savingOf } from './keep-saving.ts'
+import { keepUsers } from './keep-users.ts'
 import { logAct, logEnd, tellTrouble } from './log-act.ts'
 import { look, lookInside, noteChanges, observationOf } from './look-at-shard.ts'
 import { lookForTrouble } from './look-for-trouble.ts'
@@ -51,6 +53,8 @@ export interface SupervisedShard extends AsyncDisposable {
   /** Sets how the running and the next process save their data; durable when it resolves. */
   saveAs(saving: ShardSaving): Promise<void>
   admit(passwords: ShardPasswords): Promise<void>
+  /** Sets the users of the running and the next process; durable when it resolves. */
+  letIn(users: ShardUsers): Promise<void>
   /** Sets the certificate of the running and the next process; durable when it resolves. */
   certify(certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
   remove(): Promise<void>
@@ -136,6 +140,10 @@ export function superviseShard(
       const { spec } = state.wanted
       if (!isDeepStrictEqual(passwordsOf(spec), passwordsOf(passwords)))
         await want(state, folder, { spec: { ...spec, ...passwordsOf(passwords) } })
+    },
+    async letIn(users) {
+      const { spec } = state.wanted
+      if (!isDeepStrictEqual(spec.users, users)) await want(state, folder, { spec: { ...spec, users } })
     },
     async certify(certificate) {
       const { spec } = state.wanted
@@ -269,6 +277,7 @@ async function turn(supervision: Supervision): Promise<number> {
       if (isRunning) {
         await renewCertificate(place, state.wanted.spec, state.last)
         await keepPasswords(place, state.wanted.spec, state.last)
+        await keepUsers(place, state.wanted.spec, state.last, log)
         await keepSaving(place, state.wanted.spec, state.last)
       }
       await keepOomScore(place, state.wanted.spec, state.last)

@@ -6,6 +6,7 @@ import {
   type ShardReport,
   type ShardSaving,
   type ShardSpec,
+  type ShardUsers,
 } from '@fairlead/api'
 import { createMutex, type RunExclusive } from '@fairlead/engine'
 import type { EngineTarget } from '../engine/ask-engine.ts'
@@ -28,6 +29,8 @@ export interface SupervisedShards extends AsyncDisposable {
   saveAs(id: string, saving: ShardSaving): Promise<void>
   /** Lets the database's user of a shard sign in with these passwords only. */
   admit(id: string, passwords: ShardPasswords): Promise<void>
+  /** Lets these users sign in to a shard, and no others of Fairlead's making; durable when it resolves. */
+  letIn(id: string, users: ShardUsers): Promise<void>
   /** Sets a shard's certificate. Resolves when that is durable. */
   certify(id: string, certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
   /** Resolves when the removal is durable; immediately for an unknown shard. */
@@ -96,6 +99,7 @@ export async function superviseShards(
     limit: (id, limits) => turns.take(id, async () => await shards.get(id)?.limit(limits)),
     saveAs: (id, saving) => turns.take(id, async () => await shards.get(id)?.saveAs(saving)),
     admit: (id, passwords) => turns.take(id, async () => await shards.get(id)?.admit(passwords)),
+    letIn: (id, users) => turns.take(id, async () => await shards.get(id)?.letIn(users)),
     certify: (id, certificate) => turns.take(id, async () => await shards.get(id)?.certify(certificate)),
     end(id, startedAt) {
       const shard = shards.get(id)

@@ -16,6 +16,7 @@ import {
   ShardReport,
   ShardSaving,
   ShardSpec,
+  ShardUsers,
 } from './shard-report.ts'
 import { awaitChanges, ProxyState, reportShards } from './watch-operations.ts'
 
@@ -111,6 +112,18 @@ export const putPasswords = socketOperation({
   fenced: true,
   params: ShardId,
   body: ShardPasswords,
+  ok: Type.Object({ id: Type.String() }),
+})
+
+/** Server → agent. The report shows when the running process has them. */
+export const putUsers = socketOperation({
+  method: 'PUT',
+  path: '/agent/shards/:id/users',
+  summary:
+    'Let these users sign in to this shard from now on, its running process too, and no others that Fairlead made. No error if the shard does not exist, or is being removed',
+  fenced: true,
+  params: ShardId,
+  body: ShardUsers,
   ok: Type.Object({ id: Type.String() }),
 })
 
@@ -270,6 +283,7 @@ export const agentOperations = {
   putLimits,
   putSaving,
   putPasswords,
+  putUsers,
   putShardCertificate,
   removeShard,
   endShardProcess,

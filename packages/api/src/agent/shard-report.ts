@@ -109,6 +109,20 @@ export const ReportedSaving = Type.Object({
 })
 export type ReportedSaving = Static<typeof ReportedSaving>
 
+/** Users that Fairlead makes on the engines of a database, besides its administrative one. */
+export const ShardUsers = closed({
+  /** True if the database's own user `default` may sign in. */
+  defaultUser: Type.Boolean(),
+  users: Type.Array(
+    closed({
+      name: Type.String({ pattern: '^[^\\s\\x00-\\x1f\\x7f]+$' }),
+      /** Words of ACL SETUSER after `reset`: digests of passwords, and rules. */
+      words: Type.Array(Type.String({ pattern: '^[^\\x00-\\x1f\\x7f]+$' })),
+    }),
+  ),
+})
+export type ShardUsers = Static<typeof ShardUsers>
+
 /** Certificate of a database's shards for each other, and the trusted authority: PEM. */
 export const ShardCertificate = closed({
   /** The authority of the database, which signed `cert`; the only trusted one. */
@@ -167,6 +181,8 @@ export const ShardSpec = closed({
   /** Password of the administrative user `fairlead`. */
   adminPassword: Type.String(),
   ...ShardPasswords.properties,
+  /** Absent: `default` alone, which may sign in. */
+  users: Type.Optional(ShardUsers),
 })
 export type ShardSpec = Static<typeof ShardSpec>
 
@@ -229,6 +245,8 @@ export const ShardReport = Type.Object({
   passwords: Type.Optional(Type.String()),
   /** In force in its process, or for its next one; `changing`: to another. Absent from older agents. */
   saving: Type.Optional(ReportedSaving),
+  /** Mark of the users of its process (usersMark). Absent: an older agent, which knows of none. */
+  users: Type.Optional(Type.String()),
   /**
    * The engine's last messages about failed replication or persistence. They stay after a recovery. Empty if
    * none, and without a process.
