@@ -123,6 +123,7 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
     identity: [],
     losses: ['state'],
     'carry-over': ['state'],
+    users: ['access', 'state', 'carry-over'],
     plan: ['state'],
     progress: ['state'],
     'dry-run': ['state', 'plan'],

@@ -37,6 +37,10 @@ export const errors = {
     status: 400,
     meaning: 'The module needs files besides its own, which Fairlead does not install',
   },
+  invalid_acl: {
+    status: 400,
+    meaning: 'The rule cannot be used; the message names the fault, or has the words of an engine',
+  },
   invalid_certificate: {
     status: 400,
     meaning: 'The certificate or its key cannot be used; the message names which and the fix',
@@ -65,6 +69,7 @@ export const errors = {
   node_not_exist: { status: 404, meaning: 'The node does not exist' },
   user_not_exist: { status: 404, meaning: 'The user does not exist' },
   role_not_exist: { status: 404, meaning: 'The role does not exist' },
+  acl_not_exist: { status: 404, meaning: 'The rule for users of databases does not exist' },
   action_not_exist: { status: 404, meaning: 'The action does not exist' },
   trace_not_exist: {
     status: 404,
@@ -131,8 +136,10 @@ export const errors = {
     meaning: 'The cluster would be left without an admin who can sign in',
   },
   role_is_built_in: { status: 406, meaning: 'A built-in role cannot be changed or deleted' },
-  role_in_use: { status: 406, meaning: 'The role still belongs to a user' },
+  role_in_use: { status: 406, meaning: 'The role still belongs to a user, or signs in to a database' },
+  acl_in_use: { status: 406, meaning: 'A database uses the rule in its roles_permissions' },
   too_many_passwords: { status: 406, meaning: 'The user has as many passwords as a user can have' },
+  acl_is_built_in: { status: 409, meaning: 'A built-in rule cannot be changed or deleted' },
   cluster_already_exists: { status: 409, meaning: 'The cluster has been created already' },
   action_ended: { status: 409, meaning: 'The action has ended, and takes no orders any more' },
   order_not_applicable: {

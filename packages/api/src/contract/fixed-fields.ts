@@ -17,7 +17,6 @@ const notAnswered: readonly string[] = [
   'account_id',
   'crdt',
   'crdt_guid',
-  'roles_permissions',
 ]
 
 /** The first pattern matches the part in braces. */

@@ -28,7 +28,7 @@ const noSource = 'a database does not follow another one'
 const noFlash = 'all data is in memory'
 const noClientCertificates = 'clients sign in with a password: tls_mode enabled asks them for no certificate'
 const noLimits = 'the limits of the endpoint apply: docs/reference/limits.md'
-const oneUser = 'a database has one user, default'
+const oneUser = 'users sign in with roles_permissions, and as default'
 
 type Row = readonly [string, readonly unknown[], string]
 
@@ -76,8 +76,6 @@ const databaseRows: readonly Row[] = [
   ['authentication_admin_pass', [''], oneUser],
   ['authentication_sasl_uname', [''], 'memcached is not available'],
   ['authentication_sasl_pass', [''], 'memcached is not available'],
-  ['default_user', [true], oneUser],
-  ['roles_permissions', [[]], oneUser],
   ['acl', [[]], oneUser],
   ['tags', [[]], 'a database has a name only'],
   ['email_alerts', [false], 'no alerts are sent'],

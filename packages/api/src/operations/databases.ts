@@ -8,6 +8,8 @@ import { operation } from '../contract/operation.ts'
 import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../contract/page.ts'
 import { persistenceWords } from '../contract/persistence-words.ts'
 import { safeDefaults } from '../contract/safe-defaults.ts'
+import { AclUid } from './identity/acls.ts'
+import { RoleUid } from './identity/roles.ts'
 
 /** Eviction at `maxmemory`: the engine's values of `maxmemory-policy`. */
 export const EvictionPolicy = Type.Enum([
@@ -90,6 +92,18 @@ export const DatabaseModule = Type.Object({
 
 const EngineBuild = { engine: Type.String(), engine_version: Type.String() }
 
+/** If the database's own user may sign in. */
+export const DefaultUser = Type.Boolean({
+  description:
+    'If the user default, with the password of the database, may sign in. Its connections stay when it is switched off',
+})
+/** Roles whose users sign in to a database, each under a rule. */
+export const RolesPermissions = Type.Array(closed({ role_uid: RoleUid, redis_acl_uid: AclUid }), {
+  maxItems: 100,
+  description:
+    'Users with one of these roles sign in to the database with their name and password of the cluster, and may do what the rule says',
+})
+
 /** Specification §2.6, plus true fields of the wider API. Never a field that we do not honour. */
 export const Database = Type.Object({
   uid: DatabaseUid,
@@ -159,7 +173,8 @@ export const Database = Type.Object({
   authentication_redis_pass: Type.Optional(
     Type.String({ description: 'The same as authentication_engine_pass' }),
   ),
-  roles_permissions: Type.Array(Type.Never(), { description: 'None: a database has one user, default' }),
+  default_user: DefaultUser,
+  roles_permissions: RolesPermissions,
   action_uid: Type.Optional(Type.String({ description: 'The action that runs on the database now' })),
   rollback_window: Type.Optional(
     Type.String({
@@ -268,6 +283,8 @@ const CreateDatabaseRequest = closed({
       }),
       { maxItems: 16, description: 'Modules can be added at creation only' },
     ),
+    default_user: DefaultUser,
+    roles_permissions: RolesPermissions,
     from_backup: Type.String({
       ...BackupName,
       description:
@@ -301,6 +318,9 @@ export const createDatabase = operation({
     'engine_incompatible_version',
     'engine_pack_incompatible_version',
     'unsupported_module_capabilities',
+    'role_not_exist',
+    'acl_not_exist',
+    'invalid_acl',
     'backup_not_exist',
     'backup_not_readable',
     'unavailable',

@@ -51,8 +51,6 @@ export const listLdapMappings = listNone(
   'view_all_ldap_mappings_info',
   'roles of groups in a directory',
 )
-/** GET /v1/redis_acls: always empty. */
-export const listRedisAcls = listNone('/v1/redis_acls', 'view_all_redis_acls_info', 'named rights of clients')
 /** GET /v1/proxies: always empty. */
 export const listProxies = listNone('/v1/proxies', 'view_all_proxies_info', 'settings of proxies')
 /** GET /v1/services: always empty. */

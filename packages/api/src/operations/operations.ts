@@ -18,6 +18,7 @@ import { fetchEngineVersion, listEngineFetches } from './engine-fetches.ts'
 import { followEvents } from './events.ts'
 import { giveCommand } from './give-command.ts'
 import { getHandoverTrace } from './handover-trace.ts'
+import { engineAcls, redisAcls } from './identity/acls.ts'
 import { authorizeUser, getJwks, logOut, refreshToken } from './identity/authorize-user.ts'
 import { addPassword, removePassword, setPassword } from './identity/passwords.ts'
 import { createRole, deleteRole, getRole, listRoles, updateRole } from './identity/roles.ts'
@@ -66,7 +67,6 @@ import {
   listNodeAlerts,
   listNodesAlerts,
   listProxies,
-  listRedisAcls,
   listServices,
   listSuffixes,
 } from './open-answers.ts'
@@ -126,6 +126,18 @@ export const operations = {
   createRole,
   updateRole,
   deleteRole,
+  listRedisAcls: redisAcls.list,
+  getRedisAcl: redisAcls.get,
+  createRedisAcl: redisAcls.create,
+  validateRedisAcl: redisAcls.validate,
+  updateRedisAcl: redisAcls.update,
+  deleteRedisAcl: redisAcls.remove,
+  listEngineAcls: engineAcls.list,
+  getEngineAcl: engineAcls.get,
+  createEngineAcl: engineAcls.create,
+  validateEngineAcl: engineAcls.validate,
+  updateEngineAcl: engineAcls.update,
+  deleteEngineAcl: engineAcls.remove,
   listDatabases,
   createDatabase,
   getDatabase,
@@ -199,7 +211,6 @@ export const operations = {
   listCrdbs,
   listCrdbTasks,
   listLdapMappings,
-  listRedisAcls,
   listProxies,
   listServices,
   listSuffixes,

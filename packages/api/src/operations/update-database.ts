@@ -11,7 +11,9 @@ import {
   DatabasePassword,
   DatabaseUid,
   DataPersistence,
+  DefaultUser,
   EvictionPolicy,
+  RolesPermissions,
   SnapshotPolicy,
 } from './databases.ts'
 
@@ -34,6 +36,8 @@ export const changeableFields = [
   'former_valid_seconds',
   'authentication_engine_pass',
   'authentication_redis_pass',
+  'default_user',
+  'roles_permissions',
 ] as const
 const changed: readonly string[] = [...changeableFields, ...changingDatabaseFields]
 /** Fields that are fixed at creation. A program may send back their current values. */
@@ -90,6 +94,8 @@ export const updateDatabase = operation({
     ),
     authentication_engine_pass: Type.Optional(DatabasePassword),
     authentication_redis_pass: Type.Optional(DatabasePassword),
+    default_user: Type.Optional(DefaultUser),
+    roles_permissions: Type.Optional(RolesPermissions),
     former_valid_seconds: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -110,6 +116,9 @@ export const updateDatabase = operation({
     'name_already_exists',
     'port_unavailable',
     'unsupported_module_capabilities',
+    'role_not_exist',
+    'acl_not_exist',
+    'invalid_acl',
     'unavailable',
   ],
 })

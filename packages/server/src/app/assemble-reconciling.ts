@@ -52,7 +52,7 @@ export async function assembleReconciling(
     ...storedRecords(store),
     leases,
     recordsUnder: (uid: number, epoch: number) => storedRecords(store, leases.fence(uid, epoch)),
-    orders: store.isShared ? databaseOrdersStore(store.db) : undefined,
+    orders: databaseOrdersStore(store.db),
     hearing: connectAgent(agentOperations, agentSocket(config.home), { withinMs: HEARING_WITHIN_MS }),
     counters,
     recordSpan: ground.spans?.record,

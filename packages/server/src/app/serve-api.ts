@@ -8,6 +8,7 @@ import { createActions } from '../fleet/actions/actions-service.ts'
 import { createOrders } from '../fleet/actions/orders-service.ts'
 import { createBackups } from '../fleet/backups/backups-service.ts'
 import { createDatabaseChanges } from '../fleet/databases/change-service.ts'
+import { createRuleJudge, type RuleJudge } from '../fleet/databases/rule-judge.ts'
 import { createShards } from '../fleet/databases/shards-service.ts'
 import { createCommands } from '../fleet/endpoints/commands-service.ts'
 import { createDeletions } from '../fleet/endpoints/deletions-service.ts'
@@ -20,6 +21,7 @@ import { mostByFiles, readFileLimit } from '../http/connections/connections.ts'
 import { readConsole } from '../http/console-files.ts'
 import { createHttp } from '../http/create-http.ts'
 import { type Mount, mountOn } from '../http/mount.ts'
+import { aclRecords, createAcls } from '../identity/roles/acls-service.ts'
 import { createIdentify } from '../identity/sessions/identify.ts'
 import { createSessions } from '../identity/sessions/sessions-service.ts'
 import { createUsers } from '../identity/users/users-service.ts'
@@ -37,6 +39,7 @@ import { modulesRoutes } from '../routes/fleet/modules-routes.ts'
 import { shardsRoutes } from '../routes/fleet/shards-routes.ts'
 import { upgradesRoutes } from '../routes/fleet/upgrades-routes.ts'
 import { healthRoutes } from '../routes/health-routes.ts'
+import { aclsRoutes } from '../routes/identity/acls-routes.ts'
 import { auditRoutes } from '../routes/identity/audit-routes.ts'
 import { clusterRoutes } from '../routes/identity/cluster-routes.ts'
 import { openRoutes } from '../routes/identity/open-routes.ts'
@@ -86,7 +89,14 @@ export function serveApi(
   metricsRoute(http, reconciling.metrics, readers)
   const mount = mountOn(http, wrapFailureAfterCommit)
   mountIdentity(mount, ground, identity)
-  mountDatabases(mount, ground, identity, reconciling)
+  const judge = createRuleJudge({
+    acls: aclRecords(ground.store),
+    roles: identity.roles,
+    databases: reconciling.databases,
+    judgeRules: reconciling.observer.judgeRules,
+  })
+  aclsRoutes(mount, createAcls({ store: ground.store, judge: judge.judge, now: ground.now }))
+  mountDatabases(mount, ground, identity, reconciling, judge)
   tlsRoutes(mount, reconciling.tls, reconciling.nudgeAll)
   modulesRoutes(mount, reconciling.modules)
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
@@ -141,6 +151,7 @@ function mountDatabases(
   { store, eventMarks, agent, proxy, now, log }: Infrastructure,
   { counter, audit }: Identity,
   reconciling: Reconciling,
+  judge: RuleJudge,
 ): void {
   const { databases, modules, nodes, trials, tls, nudge } = reconciling
   const { look, probeAsClient } = reconciling.observer
@@ -158,7 +169,8 @@ function mountDatabases(
     databases,
     hints,
     counter,
-    changes: createDatabaseChanges({ store, databases, modules, now, look, nudge, time: realTime }),
+    changes: createDatabaseChanges({ store, databases, modules, judge, now, look, nudge, time: realTime }),
+    judge,
     deletions: createDeletions({ databases, endpoints, look }),
     backups,
   })

@@ -12,6 +12,8 @@ export const copiedTables = [
     'audit',
     'databases',
     'former_access',
+    'acls',
+    'roles_permissions',
     'groups',
     'shards',
     'actions',

@@ -2,12 +2,14 @@ import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import * as schema from './migrations/0001-schema.ts'
 import * as formerAccess from './migrations/0002-former-access.ts'
+import * as databaseUsers from './migrations/0003-database-users.ts'
 import type { Db } from './store.ts'
 
 /** Numbered and forward only. The name is the order. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-schema': schema,
   '0002-former-access': formerAccess,
+  '0003-database-users': databaseUsers,
 }
 const SCHEMA = '0001-schema'
 

@@ -26,6 +26,7 @@ type Kind =
   | 'user'
   | 'password'
   | 'role'
+  | 'acl'
   | 'audit'
   | 'database'
   | 'shard'

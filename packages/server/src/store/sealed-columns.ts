@@ -2,7 +2,7 @@ import type { KyselyPlugin, OperationNode, RootOperationNode, UnknownRow } from 
 import type { SecretBox } from './secret-box.ts'
 
 /** Columns with a password. */
-const passwords: ReadonlySet<string> = new Set(['admin_password', 'user_password'])
+const passwords: ReadonlySet<string> = new Set(['admin_password', 'user_password', 'password_sha256'])
 /** JSON columns whose module arguments (`args`, at any depth) may be secret. The rest is searched as text. */
 const documents: ReadonlySet<string> = new Set(['modules', 'goal', 'asked'])
 

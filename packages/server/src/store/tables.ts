@@ -34,7 +34,18 @@ export interface Tables {
     locked_until: string | null
     used_at: string
   }
-  readonly passwords: { id: number; user_uid: number; phc: string; issued_at: string }
+  /** `password_sha256`: for engines, sealed; null until the first login after an update of Fairlead. */
+  readonly passwords: {
+    id: number
+    user_uid: number
+    phc: string
+    issued_at: string
+    password_sha256: string | null
+  }
+  /** Rules for users of databases. */
+  readonly acls: { uid: number; name: string; acl: string }
+  /** Roles whose users sign in to a database. */
+  readonly roles_permissions: { database_uid: number; role_uid: number; acl_uid: number }
   readonly roles: { uid: number; name: string; management: string; databases: string }
   readonly user_roles: { user_uid: number; role_uid: number }
   /** `private_jwk` is sealed. */
@@ -102,6 +113,8 @@ export interface Tables {
     endpoint_port: number | null
     /** Modules of the database: {uid, name, semanticVersion, sha256, args}. */
     modules: string
+    /** The database's own user may sign in. */
+    default_user: number
     created_at: string
     changed_at: string
     /** Rises over all databases with each order, so that servers find new ones. */

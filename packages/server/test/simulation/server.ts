@@ -186,6 +186,7 @@ function agentOf(world: World, refuse: () => void): TurnPorts['agent'] {
     putLimits: unasked,
     putSaving: unasked,
     putPasswords: unasked,
+    putUsers: unasked,
     putShardCertificate: unasked,
   }
 }

@@ -134,9 +134,18 @@ describe('which users', () => {
     'on nopass ~* &* +@all -@admin',
     `on #${DIGEST} ~app:* &* +@all -@admin`,
     `on #${DIGEST} ~* &* +@all`,
-    `off #${DIGEST} ~* &* +@all -@admin`,
     `on #${DIGEST} #${OTHER} ~* &* +@all -@admin`,
   ]
+  test('a `default` is on or off as it is there, and users of Fairlead’s making are left alone', () => {
+    const [on = '', admin = ''] = ours
+    const off = on.replace('default on', 'default off')
+    const mark = '0'.repeat(64)
+    const made = (name: string) => `user ${name} on #${DIGEST} #${mark} ~* &* +@all`
+    const pair = places(redis70, valkey81)
+    expect(usersToCarry([on, admin, made('a')], [off, admin, made('b')], pair)).toEqual(nothing)
+    expect(usersToCarry([off, admin], [on, admin], pair)).toEqual(nothing)
+  })
+
   test.for(changes)('a `default` that a user has changed stays changed: %s', (change) => {
     const from = [`user default ${change}`]
     const { set } = usersToCarry(from, ours, places(redis70, valkey81))

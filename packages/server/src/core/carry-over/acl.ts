@@ -1,5 +1,5 @@
 import type { Build } from '@fairlead/api'
-import { databaseUserRights } from '@fairlead/engine'
+import { databaseUserRights, MADE_BY_FAIRLEAD } from '@fairlead/engine'
 import type { AclDialect } from './acl-dialect.ts'
 import { ADMIN, DATABASE_USER, readUser, sayUser, type User, userMeaning } from './acl-user.ts'
 import { aclWords } from './acl-words.ts'
@@ -38,8 +38,11 @@ export function* usersToCarry(
   const source = yield* readLines(from, places.from.build)
   const there = yield* readLines(to, places.to.build)
   // Rights beyond the database are not carried, even if a process of an older Fairlead still grants them.
+  const isOn = there.users.find(({ name }) => name === DATABASE_USER)?.enabled
   const wanted = yield* eachInSteps(source.users, function* (user) {
-    return yield* translateUser(yield* withinReach(user, places.from), places)
+    // Agents switch the database's user off and on.
+    const asThere = user.name === DATABASE_USER ? { ...user, enabled: isOn ?? user.enabled } : user
+    return yield* translateUser(yield* withinReach(asThere, places.from), places)
   })
   const meanings = yield* eachInSteps(there.users, function* (user) {
     return [user.name, yield* userMeaning(user, places.to.commands)] as const
@@ -66,7 +69,9 @@ interface Lines {
 
 function* readLines(lines: readonly string[], build: Build): InSteps<Lines> {
   const knows = aclWords(build)
-  const all = yield* mapInSteps(lines, (line) => readUser(line, knows))
+  // Those follow the record on each shard.
+  const others = lines.filter((line) => !line.includes(`#${MADE_BY_FAIRLEAD}`))
+  const all = yield* mapInSteps(others, (line) => readUser(line, knows))
   const read = all.filter(({ name }) => name !== ADMIN).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return {
     users: read.flatMap((each) => (each.kind === 'user' ? [each.user] : [])),
@@ -128,7 +133,8 @@ function isOneWay(key: string): boolean {
 function* isAsGiven(user: User, dialect: AclDialect, inCluster: boolean): InSteps<boolean> {
   const { commands } = dialect
   const given = givenUser(dialect, inCluster)
-  const passwords = { passwords: user.passwords, withoutPassword: user.withoutPassword }
+  const { enabled, passwords: digests, withoutPassword } = user
+  const passwords = { enabled, passwords: digests, withoutPassword }
   return (yield* userMeaning(user, commands)) === (yield* userMeaning({ ...given, ...passwords }, commands))
 }
 

@@ -47,7 +47,12 @@ export interface Password {
   /** PHC string. One user's passwords share their salt, so that one derivation tests all. */
   readonly phc: string
   readonly issuedMs: number
+  /** SHA-256 in hex, with which its user signs in to databases; null: known after the next login. */
+  readonly sha256: string | null
 }
+
+/** A new password, as it is stored. */
+export type HashedPassword = Pick<Password, 'phc'> & { readonly sha256: string }
 
 /** A role of users. */
 export interface Role {
@@ -82,7 +87,7 @@ export function loginOf(name: string): string {
 }
 
 /** Names in the audit that do not belong to a user. */
-const reserved = ['operator', 'fairlead']
+const reserved = ['operator', 'fairlead', 'default']
 
 /**
  * Returns the fault of a new name or e-mail of a user, or undefined. In logs a name must not look like

@@ -1,4 +1,5 @@
 import { type Access, formerAfter } from '../access/former-access.ts'
+import type { SignIn } from '../access/sign-in.ts'
 import type { Module } from '../modules/module.ts'
 import { isAtLeast, mayEvictAnything } from '../plan/limit-orders.ts'
 import { diskForFiles } from '../plan/node-room.ts'
@@ -24,7 +25,7 @@ export type ChangeRequest = {
 }
 
 /** Name of a setting that can be changed. */
-export type Changeable = keyof ChangeableSettings | keyof Access
+export type Changeable = keyof ChangeableSettings | keyof Access | keyof SignIn
 
 export interface ChangeSubject {
   readonly database: Database
@@ -66,7 +67,10 @@ export function resolveChange(request: ChangeRequest, subject: ChangeSubject): R
   if (changed.length === 0) return resolved
   const raises = isAtLeast(database.memoryBytes, before.memoryBytes)
   // Other obstacles depend on that change, and may end with it.
-  const running = busy(subject, raises && changed.every((name) => ['memoryBytes', 'former'].includes(name)))
+  const running = busy(
+    subject,
+    raises && changed.every((name) => name === 'memoryBytes' || always.includes(name)),
+  )
   if (running !== undefined) return running
   const obstacles = [
     ...(subject.takenPlace === undefined ? [] : [subject.takenPlace]),
@@ -92,7 +96,12 @@ const changeable: readonly Changeable[] = [
   'tls',
   'userPassword',
   'former',
+  'defaultUser',
+  'rolesPermissions',
 ]
+
+/** Possible during an upgrade, too: nothing of it depends on them. */
+const always: readonly Changeable[] = ['former', 'defaultUser', 'rolesPermissions']
 
 /** Settings are values or lists of them. */
 function isSame(one: unknown, other: unknown): boolean {

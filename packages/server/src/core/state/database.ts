@@ -1,5 +1,6 @@
 import type { Build } from '@fairlead/api'
 import type { FormerAccess } from '../access/former-access.ts'
+import type { DatabaseUser, RolePermission } from '../access/sign-in.ts'
 import { type Goal, plainPolicy, type Runs, runsOf, type UsedModule } from './goal.ts'
 
 /** A database in the store. */
@@ -34,6 +35,12 @@ export interface Database {
   readonly endpointPort: number | null
   /** How clients reached it before changes, as far as that is still valid. */
   readonly former: readonly FormerAccess[]
+  /** True if its own user `default` may sign in. */
+  readonly defaultUser: boolean
+  /** Roles whose users sign in to it, by role. */
+  readonly rolesPermissions: readonly RolePermission[]
+  /** These users, from the present record. */
+  readonly users: readonly DatabaseUser[]
   /** Sorted by number; at least one. */
   readonly groups: readonly GroupRecord[]
   /** ISO 8601, UTC. */

@@ -97,6 +97,8 @@ export interface ObservedShard {
   readonly passwords?: string | null
   /** How its process saves its data, or its next one, from the agent. Null or absent: unknown. */
   readonly saving?: ReportedSaving | null
+  /** Mark of the users of its process, from the agent. Null or absent: unknown. */
+  readonly users?: string | null
   /** The agent's observation of a silent process. Null or absent: it answers, or there is none. */
   readonly silence?: Silence | null
   /** Certificate of its process for other shards, from the agent. Null or absent: none. */

@@ -18,6 +18,7 @@ import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 import { recordAction } from './record-change.ts'
+import type { RuleJudge } from './rule-judge.ts'
 
 export type DatabaseChanges = ReturnType<typeof createDatabaseChanges>
 
@@ -29,14 +30,17 @@ export function createDatabaseChanges(deps: {
   readonly store: Store
   readonly databases: Pick<Databases, 'get' | 'lackOfPorts' | 'takenPlace' | 'exclusively'>
   readonly modules: Pick<Modules, 'list'>
+  readonly judge: Pick<RuleJudge, 'judgeBindings'>
   /** Observes a database. Throws AgentUnreachable. */
   readonly look: (database: Database) => Promise<ObservedDatabase>
   readonly nudge: (databaseUid: number) => void
   readonly now: () => number
   readonly time: Pausing
 }) {
-  const { store, databases, modules, look, nudge } = deps
-  const resolve = async ({ database, action }: DatabaseView, request: ChangeRequest) => {
+  const { store, databases, modules, judge, look, nudge } = deps
+  const resolve = async (view: DatabaseView, request: ChangeRequest) => {
+    const { database, action } = view
+    await judge.judgeBindings(request.rolesPermissions ?? [], view)
     const added = Math.max(0, (request.replicas ?? 0) - database.replicas) * database.groups.length
     const lacking = added === 0 ? undefined : await databases.lackOfPorts(added * portsOfShard(database))
     const resolved = resolveChange(request, {
@@ -162,6 +166,8 @@ const words: Readonly<Record<Changeable, string>> = {
   tls: 'tls',
   userPassword: 'password',
   former: 'former_access',
+  defaultUser: 'default_user',
+  rolesPermissions: 'roles_permissions',
 }
 const allSettings = Object.keys(words) as Changeable[] // the keys of a table
 

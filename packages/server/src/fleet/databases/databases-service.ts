@@ -61,6 +61,8 @@ export interface DatabaseRequest
     | 'clientsKnowShards'
     | 'tls'
     | 'endpointPort'
+    | 'defaultUser'
+    | 'rolesPermissions'
   > {
   readonly engineVersion: string | undefined
   /** The flavour if the version names none and one of its builds fits. */

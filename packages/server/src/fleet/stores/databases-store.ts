@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Access, FormerAccess } from '../../core/access/former-access.ts'
+import type { SignIn } from '../../core/access/sign-in.ts'
 import {
   byUid,
   type DatabasesFilter,
@@ -27,14 +28,19 @@ import { jsonColumn, wordColumn } from '../../store/stored-column.ts'
 import { StoredModules } from '../../store/stored-values.ts'
 import type { Tables } from '../../store/tables.ts'
 import { changesStore } from './changes-store.ts'
+import { databaseUsersStore } from './database-users-store.ts'
 import { formerAccessStore, formerPortsWithin } from './former-access-store.ts'
 import { advanceHistory, historyToColumns, type SeenStream } from './histories-store.ts'
 
 /** A new database. The store assigns its uid, and slots to its groups. */
 export type NewDatabase = Omit<
   Database,
-  'uid' | 'status' | 'obstacle' | 'former' | 'groups' | 'changedAt'
+  'uid' | 'status' | 'obstacle' | 'former' | 'users' | 'groups' | 'changedAt' | keyof SignIn
 > & {
+  /** Absent: true. */
+  readonly defaultUser?: boolean
+  /** Absent: none. */
+  readonly rolesPermissions?: SignIn['rolesPermissions']
   /** Number of groups. */
   readonly groups: number
 }
@@ -46,9 +52,14 @@ export type DatabasesStore = ReturnType<typeof databasesStore>
  * transaction.
  */
 export function databasesStore(db: Db) {
-  const set = (uid: number, columns: Partial<Row>, former?: readonly FormerAccess[]) =>
+  const set = (
+    uid: number,
+    columns: Partial<Row>,
+    { former, rolesPermissions }: Partial<Pick<Database, 'former' | 'rolesPermissions'>> = {},
+  ) =>
     inTransaction(db, async (within) => {
       if (former !== undefined) await formerAccessStore(within).replace(uid, former)
+      if (rolesPermissions !== undefined) await databaseUsersStore(within).replace(uid, rolesPermissions)
       await within.updateTable('databases').set(columns).where('uid', '=', uid).execute()
       await changesStore(within).note('databases', uid)
     })
@@ -104,7 +115,7 @@ export function databasesStore(db: Db) {
       }),
     /** Records the given settings; others stay. */
     setSettings: (uid: number, settings: ChangedSettings, now: string) =>
-      set(uid, { ...settingsToColumns(settings), changed_at: now }, settings.former),
+      set(uid, { ...settingsToColumns(settings), changed_at: now }, settings),
     /** Records what is left of the former access to a database. */
     setFormer: (uid: number, former: readonly FormerAccess[]) =>
       inTransaction(db, async (within) => {
@@ -125,7 +136,7 @@ export function databasesStore(db: Db) {
   }
 }
 
-type ChangedSettings = Partial<ChangeableSettings & Access>
+type ChangedSettings = Partial<ChangeableSettings & Access & SignIn>
 
 function settingsToColumns({
   memoryBytes,
@@ -138,6 +149,7 @@ function settingsToColumns({
   endpointPort,
   tls,
   userPassword,
+  defaultUser,
 }: ChangedSettings): Partial<Tables['databases']> {
   return {
     ...(memoryBytes !== undefined && { memory_bytes: memoryBytes }),
@@ -150,6 +162,7 @@ function settingsToColumns({
     ...(endpointPort !== undefined && { endpoint_port: endpointPort }),
     ...(tls !== undefined && { tls: Number(tls) }),
     ...(userPassword !== undefined && { user_password: userPassword }),
+    ...(defaultUser !== undefined && { default_user: Number(defaultUser) }),
   }
 }
 
@@ -184,7 +197,15 @@ async function withGroups(db: Db, rows: readonly Row[]): Promise<readonly Databa
     .execute()
   const byDatabase = Map.groupBy(groups, ({ database_uid }) => database_uid)
   const former = await formerAccessStore(db).of(uids)
-  return rows.map((row) => fromRow(row, byDatabase.get(row.uid) ?? [], former.get(row.uid)))
+  const permissions = await databaseUsersStore(db).permissionsOf(uids)
+  const users = await databaseUsersStore(db).usersOf([...permissions.keys()])
+  return rows.map((row) =>
+    fromRow(row, byDatabase.get(row.uid) ?? [], {
+      former: former.get(row.uid) ?? [],
+      rolesPermissions: permissions.get(row.uid) ?? [],
+      users: users.get(row.uid) ?? [],
+    }),
+  )
 }
 
 async function insertDatabase(db: Db, database: NewDatabase): Promise<Database> {
@@ -195,13 +216,17 @@ async function insertDatabase(db: Db, database: NewDatabase): Promise<Database> 
     .values({ ...row, seq: await nextId(db, 'database_change') })
     .execute()
   await db.insertInto('groups').values(groups).execute()
+  await databaseUsersStore(db).replace(row.uid, database.rolesPermissions ?? [])
   await changesStore(db).note('databases', row.uid)
-  return fromRow(row, groups)
+  const [created] = await withGroups(db, [row])
+  if (created === undefined) throw new Error('a database was not stored')
+  return created
 }
 
 /** Also removes its groups and the certificates of its shards. */
 async function removeDatabase(db: Db, uid: number): Promise<void> {
   await db.deleteFrom('groups').where('database_uid', '=', uid).execute()
+  await databaseUsersStore(db).replace(uid, [])
   await db.deleteFrom('databases').where('uid', '=', uid).execute()
   await changesStore(db).noteRemoved(uid)
   await db
@@ -248,6 +273,7 @@ function toRow(uid: number, database: NewDatabase): Row {
     tls: Number(database.tls),
     endpoint_port: database.endpointPort,
     modules: JSON.stringify(database.modules),
+    default_user: Number(database.defaultUser ?? true),
     created_at: database.createdAt,
     changed_at: database.createdAt,
     seq: 0,
@@ -270,7 +296,11 @@ const snapshotsOf = jsonColumn(
   Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
 )
 
-function fromRow(row: Row, groups: readonly GroupRow[], former: readonly FormerAccess[] = []): Database {
+function fromRow(
+  row: Row,
+  groups: readonly GroupRow[],
+  access: Pick<Database, 'former' | 'rolesPermissions' | 'users'>,
+): Database {
   return {
     uid: row.uid,
     name: row.name,
@@ -292,7 +322,8 @@ function fromRow(row: Row, groups: readonly GroupRow[], former: readonly FormerA
     shardTls: row.shard_tls === 1,
     tls: row.tls === 1,
     endpointPort: row.endpoint_port,
-    former,
+    ...access,
+    defaultUser: row.default_user === 1,
     groups: groups.map(groupFromRow),
     createdAt: row.created_at,
     changedAt: row.changed_at,

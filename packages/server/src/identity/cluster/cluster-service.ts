@@ -43,7 +43,7 @@ export function createCluster(deps: {
     if ((await settings()).createdAt !== null) throw new Refusal('cluster_already_exists')
     const fault = nameFault(admin.name)
     if (fault !== undefined) throw new Refusal('invalid_request', `credentials.username: ${fault}`)
-    const phc = await passwords.prepare(admin.password, [admin.name])
+    const hashed = await passwords.prepare(admin.password, [admin.name])
     await store.transaction(async (db) => {
       // Of two simultaneous requests, one must fail.
       if ((await settingsStore(db).get()).createdAt !== null) throw new Refusal('cluster_already_exists')
@@ -52,7 +52,7 @@ export function createCluster(deps: {
       const roleUids = roles.filter(({ management }) => management === 'admin').map(({ uid }) => uid)
       const email = admin.name.includes('@') ? admin.name : null
       const user = await usersStore(db).insert({ name: admin.name, email, roleUids }, now())
-      await passwords.replace(db, user.uid, phc)
+      await passwords.replace(db, user.uid, hashed)
       const details = { cluster: name, user: user.uid, name: admin.name }
       await auditStore(db).append({ type: 'cluster_created', by, details }, now())
     })

@@ -1,4 +1,4 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { argon2, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { Refusal } from '@fairlead/api'
@@ -138,4 +138,9 @@ function tagOf(
 /** PHC strings carry base64 without padding. */
 function base64(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')
+}
+
+/** Returns the digest of a password that engines compare, in hex. It is fast to guess: store it sealed. */
+export function sha256Of(password: string): string {
+  return createHash('sha256').update(password).digest('hex')
 }

@@ -2,11 +2,12 @@ import { Refusal } from '@fairlead/api'
 import { type Actor, actorOf, type Caller, isAdmin, mayDoWithout } from '../../core/identity/access.ts'
 import type { AuditType } from '../../core/identity/audit-record.ts'
 import { noFailures } from '../../core/identity/lockout.ts'
-import type { User } from '../../core/identity/user.ts'
+import type { HashedPassword, User } from '../../core/identity/user.ts'
 import type { Db, Store } from '../../store/open-store.ts'
-import type { Hashing } from '../hashing/hashing.ts'
+import { type Hashing, sha256Of } from '../hashing/hashing.ts'
 import type { Identities } from '../sessions/identities.ts'
 import type { Logins } from '../sessions/logins.ts'
+import { noteDatabasesOf } from '../stores/acls-store.ts'
 import { auditStore } from '../stores/audit-store.ts'
 import { passwordsStore } from '../stores/passwords-store.ts'
 import { usersStore } from '../stores/users-store.ts'
@@ -62,8 +63,13 @@ export function createPasswords(deps: PasswordsDeps) {
     identities.forget(user.uid)
     return { userName: user.name, passwords: left }
   }
-  const replace = async (db: Db, uid: number, phc: string, change: { readonly disabled?: false }) => {
-    await passwords.replace(db, uid, phc)
+  const replace = async (
+    db: Db,
+    uid: number,
+    password: HashedPassword,
+    change: { readonly disabled?: false },
+  ) => {
+    await passwords.replace(db, uid, password)
     await usersStore(db).update(uid, { ...change, failures: noFailures }, now())
     await usersStore(db).raiseEpoch(uid)
   }
@@ -72,18 +78,18 @@ export function createPasswords(deps: PasswordsDeps) {
     /** Makes it the only password, unlocks the user and ends the user's tokens. */
     async set(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft> {
       const user = await targetOf(request, caller)
-      const phc = await prepare(request.password, user)
-      return write(user, 'password_changed', actorOf(caller), (db) => replace(db, user.uid, phc, {}))
+      const hashed = await prepare(request.password, user)
+      return write(user, 'password_changed', actorOf(caller), (db) => replace(db, user.uid, hashed, {}))
     },
 
     /** Adds a password. Tokens stay valid. */
     async add(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft> {
       const user = await targetOf(request, caller)
-      const phc = await prepare(request.password, user)
+      const hashed = await prepare(request.password, user)
       return write(user, 'password_added', actorOf(caller), async (db) => {
         const present = await passwordsStore(db).listOf(user.uid)
         if (present.length >= MOST_PASSWORDS) refuseMore()
-        await passwordsStore(db).insert(user.uid, phc, now())
+        await passwordsStore(db).insert(user.uid, hashed, now())
       })
     },
 
@@ -104,8 +110,8 @@ export function createPasswords(deps: PasswordsDeps) {
     async reset(userName: string, password: string, by: Actor): Promise<void> {
       const user = await usersStore(store.db).getByLogin(userName)
       if (user === undefined) throw new Refusal('user_not_exist', `there is no user ${userName}`)
-      const phc = await hashing.hash(password)
-      await write(user, 'password_changed', by, (db) => replace(db, user.uid, phc, { disabled: false }))
+      const hashed = { phc: await hashing.hash(password), sha256: sha256Of(password) }
+      await write(user, 'password_changed', by, (db) => replace(db, user.uid, hashed, { disabled: false }))
     },
   }
 }
@@ -118,6 +124,7 @@ async function recordChange(
 ): Promise<number> {
   const { user, type, by, at } = of
   await change(db)
+  await noteDatabasesOf(db, { userUid: user.uid })
   await auditStore(db).append({ type, by, details: { user: user.uid, name: user.name } }, at)
   return (await passwordsStore(db).listOf(user.uid)).length
 }

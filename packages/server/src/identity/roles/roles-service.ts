@@ -4,6 +4,7 @@ import { actorOf, type Caller, isAdmin, isLimitable } from '../../core/identity/
 import { LAST_BUILT_IN_ROLE, type Role } from '../../core/identity/user.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import type { Identities } from '../sessions/identities.ts'
+import { aclsStore } from '../stores/acls-store.ts'
 import { auditStore } from '../stores/audit-store.ts'
 import { type RolesPage, rolesStore } from '../stores/roles-store.ts'
 import { usersStore } from '../stores/users-store.ts'
@@ -63,6 +64,13 @@ export function createRoles(deps: {
           throw new Refusal(
             'role_in_use',
             `role ${uid} belongs to ${holders.length} users, user ${holders[0]} among them`,
+          )
+        }
+        const [bound] = await aclsStore(db).bindings({ roleUid: uid })
+        if (bound !== undefined) {
+          throw new Refusal(
+            'role_in_use',
+            `role ${uid} signs in to database ${bound.databaseUid}; take it out of its roles_permissions first`,
           )
         }
         await rolesStore(db).remove(uid)

@@ -6,7 +6,8 @@ import { isExpired } from '../../core/identity/password-rules.ts'
 import { nobody, type Password, type User } from '../../core/identity/user.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import type { AuditCounter } from '../audit/audit-counter.ts'
-import type { Hashing } from '../hashing/hashing.ts'
+import { type Hashing, sha256Of } from '../hashing/hashing.ts'
+import { noteDatabasesOf } from '../stores/acls-store.ts'
 import { loginLanesStore } from '../stores/login-lanes-store.ts'
 import { passwordsStore } from '../stores/passwords-store.ts'
 import { settingsStore } from '../stores/settings-store.ts'
@@ -93,6 +94,13 @@ export function createLogins(deps: {
     await passwordsStore(store.db).rehash(id, await hashing.hash(password, phc))
   }
 
+  /** It was set by a Fairlead that had no users of databases. */
+  const learn = (password: string, userUid: number, { id }: Password) =>
+    store.transaction(async (db) => {
+      await passwordsStore(db).learn(id, sha256Of(password))
+      await noteDatabasesOf(db, { userUid })
+    })
+
   return {
     /**
      * The user of this name and password, and the hash that it fitted. Counts and writes down how it went,
@@ -111,6 +119,7 @@ export function createLogins(deps: {
       if (verdict === 'expired' && !admitted) throw new Refusal('password_expired')
       if (!admitted || fits === undefined) throw new Refusal('invalid_credentials')
       if (!hashing.isCurrent(fits.phc)) await renew(login.password, fits)
+      if (fits.sha256 === null) await learn(login.password, user.uid, fits)
       return { user, phc: fits.phc, issuedMs: fits.issuedMs }
     },
 

@@ -17,6 +17,7 @@ import { confirmOld, refuseWithoutOld } from '../passwords/passwords-service.ts'
 import type { UserPasswords } from '../passwords/user-passwords.ts'
 import type { Identities } from '../sessions/identities.ts'
 import type { Logins } from '../sessions/logins.ts'
+import { noteDatabasesOf } from '../stores/acls-store.ts'
 import { auditStore } from '../stores/audit-store.ts'
 import { loginLanesStore } from '../stores/login-lanes-store.ts'
 import { passwordsStore } from '../stores/passwords-store.ts'
@@ -77,12 +78,13 @@ export function createUsers(deps: UsersDeps) {
 
     async create({ password, ...user }: NewUserRequest, caller: Caller): Promise<UserView> {
       refuseOddNames(user)
-      const phc = await passwords.prepare(password, [user.name, user.email ?? ''])
+      const hashed = await passwords.prepare(password, [user.name, user.email ?? ''])
       const created = await store.transaction(async (db) => {
         await refuseTaken(db, user)
         await refuseGivingAdmin(db, caller, user.roleUids)
         const inserted = await usersStore(db).insert(user, now())
-        await passwordsStore(db).insert(inserted.uid, phc, now())
+        await passwordsStore(db).insert(inserted.uid, hashed, now())
+        await noteDatabasesOf(db, { userUid: inserted.uid })
         const details = { user: inserted.uid, name: user.name, roles: user.roleUids.join(' ') }
         await auditStore(db).append({ type: 'user_created', by: actorOf(caller), details }, now())
         return inserted
@@ -102,6 +104,7 @@ export function createUsers(deps: UsersDeps) {
         const users = usersStore(db)
         const user = (await users.get(uid)) ?? refuseUnknown(uid)
         await refuseGivingAdmin(db, caller, user.roleUids)
+        await noteDatabasesOf(db, { userUid: uid })
         await users.remove(uid)
         await refuseWithoutAdmin(db)
         const details = { user: uid, name: user.name }
@@ -126,7 +129,7 @@ async function updateUser(
   if (oldPassword !== undefined) await confirmOld(user, oldPassword, caller, logins)
   else if (password !== undefined && caller.user.uid === uid && !mayDoWithout(caller)) refuseWithoutOld()
   const names = [request.name ?? user.name, request.email ?? user.email ?? '']
-  const phc = password === undefined ? undefined : await passwords.prepare(password, names, uid)
+  const hashed = password === undefined ? undefined : await passwords.prepare(password, names, uid)
   await store.transaction(async (db) => {
     const at = new Date(now()).toISOString()
     const users = usersStore(db)
@@ -137,13 +140,15 @@ async function updateUser(
     const change: UserChange = {
       ...others,
       ...(alerts && { alerts: { ...before.alerts, ...alerts } }),
-      ...(phc !== undefined && { failures: noFailures }),
+      ...(hashed !== undefined && { failures: noFailures }),
     }
+    await noteDatabasesOf(db, { userUid: uid })
     await users.update(uid, change, at)
+    await noteDatabasesOf(db, { userUid: uid })
     await refuseWithoutAdmin(db)
-    if (phc !== undefined) await passwords.replace(db, uid, phc)
-    if (phc !== undefined || endsTokens(before, request)) await users.raiseEpoch(uid)
-    const fields = [...Object.keys(request), ...(phc === undefined ? [] : ['password'])].join(' ')
+    if (hashed !== undefined) await passwords.replace(db, uid, hashed)
+    if (hashed !== undefined || endsTokens(before, request)) await users.raiseEpoch(uid)
+    const fields = [...Object.keys(request), ...(hashed === undefined ? [] : ['password'])].join(' ')
     const details = { user: uid, fields, ...rolesChanged(before, request) }
     await auditStore(db).append({ type: 'user_updated', by: actorOf(caller), details }, at)
   })

@@ -126,6 +126,7 @@ async function observeShard(
       found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },
     saving: found?.saving ?? null,
     passwords: found?.passwords ?? null,
+    users: found?.users ?? null,
     silence: found === undefined ? null : silenceOf(found),
     disk: found === undefined ? nothing : found.disk,
     endedCleanly: found?.state === 'exited' && found.endedInOrder,

@@ -1,6 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import type { Address } from '@fairlead/api'
-import { connectEngine, EngineError, type EngineTls, EngineUnreachable, NotOurs } from '@fairlead/engine'
-import type { Database } from '../../core/state/database.ts'
+import {
+  connectEngine,
+  EngineError,
+  type EngineTls,
+  EngineUnreachable,
+  MADE_BY_FAIRLEAD,
+  NotOurs,
+} from '@fairlead/engine'
+import type { Database, ShardRecord } from '../../core/state/database.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
 import type { ClientProbe } from '../../fleet/endpoints/endpoints-service.ts'
 import type { Leases } from '../../leases/leases-service.ts'
@@ -13,6 +21,11 @@ export interface Observer {
   look(database: Database): Promise<ObservedDatabase>
   /** Connects as a client of the database would. */
   probeAsClient(address: Address, password: string, tls: EngineTls | null): Promise<ClientProbe>
+  /**
+   * Lets an engine judge words of ACL SETUSER, with a user that cannot sign in and is removed at once.
+   * Returns its refusal; undefined: none, or it does not answer.
+   */
+  judgeRules(database: Database, shard: ShardRecord, words: readonly string[]): Promise<string | undefined>
 }
 
 const LOOK_WITHIN_MS = 5_000
@@ -45,6 +58,22 @@ export function createObserver(
       }
     },
     probeAsClient,
+    async judgeRules(database, shard, words) {
+      const { engines } = reachUnder(database.uid, await leases.knownEpoch(database.uid))
+      const name = `fairlead-judged-${randomUUID()}`
+      const refusal = await engines.tryOn(database, shard, async (engine) => {
+        try {
+          await engine.call('ACL', 'SETUSER', name, 'reset', `#${MADE_BY_FAIRLEAD}`, ...words)
+          return undefined
+        } catch (cause) {
+          if (cause instanceof EngineError) return cause.message
+          throw cause
+        } finally {
+          await engine.call('ACL', 'DELUSER', name)
+        }
+      })
+      return refusal ?? undefined
+    },
   }
 }
 

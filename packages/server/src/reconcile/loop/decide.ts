@@ -20,6 +20,7 @@ import { keepPasswords } from '../shards/keep-passwords.ts'
 import { keepSaving } from '../shards/keep-saving.ts'
 import { keepStreams } from '../shards/keep-streams.ts'
 import { keepSyncRoom } from '../shards/keep-sync-room.ts'
+import { keepUsers } from '../shards/keep-users.ts'
 import { keepShardCertificates } from '../shards/shard-certificates.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import type { TurnPorts } from './turn-ports.ts'
@@ -49,6 +50,7 @@ export async function decide(
     await keepSaving(database, seen, ports, memory)
     await keepPasswords(database, seen, ports, memory)
   }
+  await keepUsers(database, seen, ports, memory)
   await keepShardCertificates(database, seen, ports, memory)
   await keepSyncRoom(database, seen, ports, memory)
   await keepNodeTimeout(database, seen, ports, memory)

@@ -16,7 +16,9 @@ export type TurnPorts = StepPorts &
   DatabaseRecords<'get' | 'setObstacle' | 'setHistories' | 'setFormer'> &
   ActionRecords<'active' | 'lanes' | 'listActive' | 'update' | 'finish'> &
   ShardRecords<'withReservation' | 'endReservations' | 'limitBefore' | 'setLimitBefore'> &
-  NodeAgent<'putLimits' | 'putSaving' | 'putPasswords' | 'putShardCertificate' | 'readBaseline'> &
+  NodeAgent<
+    'putLimits' | 'putSaving' | 'putPasswords' | 'putUsers' | 'putShardCertificate' | 'readBaseline'
+  > &
   EndpointProxy<'removeEndpoint' | 'readTape'> &
   HandoverRecords<'keepTape'> &
   EngineConnections<'connect' | 'tryOn' | 'acknowledge'>

@@ -1,7 +1,9 @@
 import { EngineUnreachable } from '@fairlead/engine'
+import type { Database } from '../../core/state/database.ts'
 import type { Handover } from '../../core/state/handover.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { ObservedGroup, Step } from '../../core/state/topology.ts'
+import { hasUsers } from '../../core/users/database-users.ts'
 import type { PreparedMove } from '../../nodes/open-move.ts'
 import { carryScripts } from '../carry-over/carry-scripts.ts'
 import { type CarryingPorts, carryToFollowers, laterSettings } from '../carry-over/carry-to-followers.ts'
@@ -110,6 +112,14 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
   })
 }
 
+/** Says why the users of the database could not sign in to the successor; undefined: they can. */
+function usersMissing(to: number, database: Database, seen: ObservedGroup): string | undefined {
+  const shard = seen.shards.find(({ id }) => id === to)
+  if (shard === undefined || hasUsers(database, { build: shard.wanted.build, users: shard.users ?? null }))
+    return undefined
+  return `shard ${to} does not have all users of the database yet`
+}
+
 /** Names a shard for people, from its port. */
 function namedIn(members: HandoverContext['members']): (port: number) => string {
   return (port) => {
@@ -138,6 +148,8 @@ async function prepare(
   const followers = members.filter(({ id }) => id !== step.from)
   const missing = await carryToFollowers({ database, primary: old, followers, action }, ports)
   if (missing !== undefined) return { kind: 'hopeless', ...missing }
+  const late = usersMissing(step.to, database, seen)
+  if (late !== undefined) return { kind: 'not yet', code: 'users', why: late }
   // Their backlogs may just have been raised.
   for (const follower of [successor, ...others]) await setLimits(follower, seen.limits, ports)
   await reportLowMemory(step, { seen, action, ports })

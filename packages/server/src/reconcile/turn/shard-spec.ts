@@ -4,6 +4,7 @@ import { LEAST_BACKLOG_BYTES } from '../../core/state/backlog-bytes.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import { engineLimit, limitsOf } from '../../core/state/engine-memory.ts'
 import { type Runs, revisionOf } from '../../core/state/goal.ts'
+import { usersOf } from '../../core/users/database-users.ts'
 import type { ShardCertificate } from '../../tls/tls-service.ts'
 
 /**
@@ -42,6 +43,7 @@ export function shardSpec(
     adminPassword: database.adminPassword,
     userPassword: database.userPassword,
     ...(former.length > 0 && { formerPasswords: [...former] }),
+    users: usersOf(database, shard.runs.build),
   }
 }
 

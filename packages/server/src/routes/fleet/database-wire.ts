@@ -22,6 +22,7 @@ import { asServed, servingBuilds } from '../../core/state/serving.ts'
 import type { DatabaseRequest, DatabaseView } from '../../fleet/databases/databases-service.ts'
 import type { ShardView } from '../../fleet/databases/shards-service.ts'
 import { actionNames } from './action-wire.ts'
+import { passwordToWire, signInFromWire, signInToWire } from './sign-in-wire.ts'
 
 type Endpoint = DatabaseAnswer['endpoints'][number]
 
@@ -62,7 +63,7 @@ export function toWire(view: DatabaseView, showsPassword: boolean): DatabaseAnsw
     crdt: false,
     crdt_guid: '',
     ...(showsPassword && passwordToWire(database.userPassword)),
-    roles_permissions: [],
+    ...signInToWire(database),
     ...actionToWire(action),
     created_time: seconds(database.createdAt),
     last_changed_time: seconds(database.changedAt),
@@ -103,10 +104,6 @@ function buildToWire({ flavour, version }: Database['build']) {
 
 function runsToWire({ flavour, version }: Build) {
   return { engine: flavour, engine_version: version }
-}
-
-function passwordToWire(password: string) {
-  return { authentication_engine_pass: password, authentication_redis_pass: password }
 }
 
 function moduleToWire({ uid, name, semanticVersion, args }: UsedModule, showsArgs: boolean) {
@@ -181,7 +178,8 @@ export function changeFromWire(body: Body<typeof updateDatabase>): {
 } {
   const { memory_size, eviction_policy, replication, data_persistence, ...others } = body
   const { aof_policy, snapshot_policy, name, port, tls_mode, former_valid_seconds, ...more } = others
-  const { authentication_engine_pass: password, authentication_redis_pass: older, ...rest } = more
+  const { authentication_engine_pass: password, authentication_redis_pass: older, ...own } = more
+  const { request: signIn, rest } = signInFromWire(own)
   return {
     request: {
       memoryBytes: memory_size,
@@ -196,6 +194,7 @@ export function changeFromWire(body: Body<typeof updateDatabase>): {
       tls: tls_mode === undefined ? undefined : tls_mode === 'enabled',
       userPassword: oneOf('authentication_engine_pass', password, 'authentication_redis_pass', older),
       formerSeconds: former_valid_seconds,
+      ...signIn,
     },
     rest,
   }
@@ -234,6 +233,7 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
           ? undefined
           : argsFromWire(entry.module_args, `module_list[${n}].module_args`),
     })),
+    ...signInFromWire(body).request,
     userPassword: oneOf(
       'authentication_engine_pass',
       body.authentication_engine_pass,

@@ -24,6 +24,7 @@ import { asServed } from '../../core/state/serving.ts'
 import type { Backups } from '../../fleet/backups/backups-service.ts'
 import type { DatabaseChanges } from '../../fleet/databases/change-service.ts'
 import type { Databases, DatabaseView } from '../../fleet/databases/databases-service.ts'
+import type { RuleJudge } from '../../fleet/databases/rule-judge.ts'
 import type { DeletionPlan, Deletions } from '../../fleet/endpoints/deletions-service.ts'
 import type { UpgradeHint } from '../../fleet/upgrades/upgrade-hints.ts'
 import { obstacleToWire } from '../../http/answer-error.ts'
@@ -42,11 +43,12 @@ export function databasesRoutes(
     readonly hints: () => Promise<UpgradeHint | undefined>
     readonly counter: Pick<AuditCounter, 'record'>
     readonly changes: DatabaseChanges
+    readonly judge: Pick<RuleJudge, 'judgeBindings'>
     readonly deletions: Deletions
     readonly backups: Pick<Backups, 'get'>
   },
 ): void {
-  const { databases, hints, counter, changes, deletions, backups } = deps
+  const { databases, hints, counter, changes, judge, deletions, backups } = deps
   // Without hidden databases and secrets.
   mount(listDatabases, async ({ query }, caller) => {
     const only = databasesFor(caller.user, 'view_all_bdbs_info')
@@ -66,6 +68,7 @@ export function databasesRoutes(
     // Its data are those of its database.
     const backup = name && (await backups.get(name, databasesFor(caller.user, 'start_bdb_export')))
     const request = backup ? { ...fromWire(withBackup(body, backup)), backup } : fromWire(body)
+    await judge.judgeBindings(request.rolesPermissions ?? [], undefined)
     return show(await databases.create(request, actorOf(caller)), caller)
   })
 

@@ -9,7 +9,6 @@ import {
   listNodeAlerts,
   listNodesAlerts,
   listProxies,
-  listRedisAcls,
   listServices,
   listSuffixes,
   openLicense,
@@ -45,7 +44,7 @@ export function openRoutes(
     }
   })
   for (const list of [
-    ...[listCrdbs, listCrdbTasks, listLdapMappings, listRedisAcls],
+    ...[listCrdbs, listCrdbTasks, listLdapMappings],
     ...[listProxies, listServices, listSuffixes],
   ])
     mount(list, async () => [])

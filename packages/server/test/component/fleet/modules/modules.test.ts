@@ -165,6 +165,7 @@ test('a module that a database or one of its shards has is not deleted', async (
       tls: 0,
       shard_tls: 0,
       obstacle: '',
+      default_user: 1,
       created_at: '2026-01-01',
       changed_at: '2026-01-01',
       seq: 0,

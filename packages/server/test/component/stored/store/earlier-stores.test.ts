@@ -9,6 +9,16 @@ import { databaseOf } from '../../../records.ts'
 const folder = mkdtempSync(join(tmpdir(), 'fairlead-earlier-stores-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** Takes back the migrations since. */
+const undo = [
+  'drop table former_access',
+  'drop table roles_permissions',
+  'drop table acls',
+  "delete from counters where name = 'acl'",
+  'alter table databases drop column default_user',
+  'alter table passwords drop column password_sha256',
+].join('; ')
+
 /** A store with a database and the first schema, which has noted these migrations. */
 async function earlierStore(name: string, migrations: readonly string[]): Promise<string> {
   const file = join(folder, name)
@@ -18,7 +28,7 @@ async function earlierStore(name: string, migrations: readonly string[]): Promis
   const rows = migrations.map((one) => `('${one}', '2026-11-20T12:00:00.000Z')`).join()
   await tamperWith(
     await testStorePlace(file),
-    `drop table former_access; delete from kysely_migration; insert into kysely_migration (name, timestamp) values ${rows}`,
+    `${undo}; delete from kysely_migration; insert into kysely_migration (name, timestamp) values ${rows}`,
   )
   return file
 }

@@ -69,6 +69,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
   )
   await store.db.deleteFrom('actions').execute()
   const changes = createDatabaseChanges({
+    judge: { judgeBindings: async () => undefined },
     store,
     databases,
     modules: { list: async () => [] },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createAuditCounter } from '../../../../../src/identity/audit/audit-counter.ts'
-import { createHashing } from '../../../../../src/identity/hashing/hashing.ts'
+import { createHashing, sha256Of } from '../../../../../src/identity/hashing/hashing.ts'
 import { createIdentify, type Identify } from '../../../../../src/identity/sessions/identify.ts'
 import { createIdentities } from '../../../../../src/identity/sessions/identities.ts'
 import { createLogins, type Logins } from '../../../../../src/identity/sessions/logins.ts'
@@ -26,7 +26,7 @@ beforeEach(async () => {
   const phc = await hashing.hash(password)
   uid = await store.transaction(async (db) => {
     const user = await usersStore(db).insert({ name: 'mia', email: null, roleUids: [1] }, at)
-    await passwordsStore(db).insert(user.uid, phc, at)
+    await passwordsStore(db).insert(user.uid, { phc, sha256: sha256Of(password) }, at)
     return user.uid
   })
   const identities = createIdentities(store, now)
