@@ -163,15 +163,7 @@ test('a license never ends and has no limit, in values that programs compute wit
 
 test('lists of what Fairlead does not have are empty, and cannot be added to', async () => {
   const get = (path: string) => fairlead.send('GET', path, { auth })
-  for (const path of [
-    'crdbs',
-    'crdb_tasks',
-    'ldap_mappings',
-    'redis_acls',
-    'proxies',
-    'services',
-    'suffixes',
-  ]) {
+  for (const path of ['crdbs', 'crdb_tasks', 'ldap_mappings', 'proxies', 'services', 'suffixes']) {
     expect(await get(`/v1/${path}`), path).toMatchObject({ status: 200, body: [] })
     const { status } = await fairlead.send('POST', `/v1/${path}`, { auth, body: {} })
     expect(status, path).toBe(405)
