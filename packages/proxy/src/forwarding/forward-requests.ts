@@ -219,6 +219,11 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
 /** Returns how to keep back the request read last; null if it is forwarded. */
 function keeperOf(connection: Connection, link: Link): typeof keepBack | null {
   if (connection.owner.barrier.isOn && mayNeedSubscribers(connection)) return keepForBarrier
+  // Most requests are of no command that is noted.
+  if (connection.input.requests.command === undefined) {
+    link.waitsForAll = false
+    return null
+  }
   if (isToBeProven(connection)) return keepUntilProven
   if (goesAlone(connection, link)) return keepBack
   return mustFindPeers(connection) ? keepUntilFound : null
