@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EndpointSpec } from '@fairlead/api'
+import { passwordDigest } from '@fairlead/engine'
 import { beforeAll, expect, test } from 'vitest'
 import { PLACE_ENDED } from '../../../src/listen/listen.ts'
 import { runProxy } from '../../run-proxy.ts'
@@ -33,7 +34,7 @@ async function serve(
   const put = (changed: Partial<EndpointSpec> = {}) =>
     proxy.client.putEndpoint({ params, body: { ...spec, ...changed } })
   await put()
-  return { proxy, put, port: spec.port }
+  return { proxy, engine, put, port: spec.port }
 }
 
 async function isServed(port: number): Promise<boolean> {
@@ -129,3 +130,27 @@ test('a new port that is taken is reported and tried again; the former one serve
   await until(() => isServed(next))
   await until(() => isServed(port))
 })
+
+// invariant: At the end of a password exactly the clients that signed in with it are closed.
+test.each(kinds)(
+  'at the end of a password exactly its clients are closed: $workers thread(s), sharded: $sharded',
+  async (kind) => {
+    await using stack = new AsyncDisposableStack()
+    const { engine, put, port } = await serve(stack, kind)
+    await engine.admin('ACL SETUSER default resetpass >one >two')
+    const [one, two] = [passwordDigest('one'), passwordDigest('two')]
+    await put({ passwords: [one, two] })
+    const clients = await Promise.all(['one', 'two', 'default one', 'default two'].map(() => dial(port)))
+    const [old, fresh, named, other] = clients.map((client) => stack.use(client))
+    const logins = [
+      [old, 'AUTH one'],
+      [fresh, 'AUTH two'],
+      [named, 'AUTH default one'],
+      [other, 'AUTH default two'],
+    ] as const
+    for (const [client, login] of logins) await client?.ask(login, '+OK\r\n')
+    await put({ passwords: [two] })
+    for (const client of [old, named]) await until(() => client?.socket.destroyed === true)
+    for (const client of [fresh, other]) await client?.ask('SET k v', '+OK\r\n')
+  },
+)

@@ -1,6 +1,6 @@
 import { passwordDigest } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { type Access, type FormerAccess, formerAfter, stillValid } from './former-access.ts'
+import { type Access, type FormerAccess, formerAfter, nextEndMs, stillValid } from './former-access.ts'
 
 const now = Date.parse('2026-12-01T12:00:00.000Z')
 const after = (seconds: number) => new Date(now + seconds * 1_000).toISOString()
@@ -45,4 +45,10 @@ test('a former port ends at its time, or after an hour without a client', () => 
   expect(stillValid(former, [use], now)).toEqual(former.slice(2))
   expect(stillValid(former, [{ ...use, connections: 1 }], now)).toEqual(former.slice(1))
   expect(stillValid(former, [{ ...use, tls: true }], now)).toEqual(former.slice(1))
+})
+
+test('the next look is when something ends, and later where an end cannot be carried out', () => {
+  expect(nextEndMs([], now)).toBe(Number.POSITIVE_INFINITY)
+  expect(nextEndMs([place(1, false, after(90)), place(2, false, after(60))], now)).toBe(60_000)
+  expect(nextEndMs([place(1, false, after(-5))], now)).toBe(1_000)
 })

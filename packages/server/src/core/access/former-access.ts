@@ -102,10 +102,13 @@ export function stillValid(
   })
 }
 
-/** Returns the ms until the next end; infinity without former access. */
+/** What is over, and still on record, is tried again after this time. */
+const AGAIN_MS = 1_000
+
+/** Returns the ms until the next end, at least AGAIN_MS; infinity without former access. */
 export function nextEndMs(former: readonly FormerAccess[], now: number): number {
   return Math.max(
-    0,
+    AGAIN_MS,
     Math.min(Number.POSITIVE_INFINITY, ...former.map(({ until }) => Date.parse(until) - now)),
   )
 }

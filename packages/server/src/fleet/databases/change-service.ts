@@ -111,9 +111,10 @@ async function untilTaken(
 ): Promise<void> {
   const began = time.elapsed()
   while (time.elapsed() - began < TAKEN_WITHIN_MS) {
-    const { groups } = await look(database)
-    const shards = groups.flatMap((group) => group.shards)
-    if (takeExactly(validPasswords(database, now()), shards)) return
+    // The change is on record: an absent agent learns of it later.
+    const seen = await look(database).catch(() => null)
+    const shards = seen?.groups.flatMap((group) => group.shards)
+    if (shards !== undefined && takeExactly(validPasswords(database, now()), shards)) return
     await time.pause(LOOK_AGAIN_MS)
   }
 }

@@ -1,9 +1,11 @@
 import type { EndpointReport, EndpointSpec } from '@fairlead/api'
-import { createEffect } from '@fairlead/engine'
+import { createEffect, passwordDigest, passwordsMark } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { databaseOf, shardOf } from '../../../test/records.ts'
+import { groupOf } from '../../../test/simulation/group.ts'
 import type { FormerAccess } from '../../core/access/former-access.ts'
 import { type Database, type ShardRecord, steadyGoal } from '../../core/state/database.ts'
+import type { ObservedGroup } from '../../core/state/topology.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
 import { keepEndpoint } from './endpoints.ts'
 
@@ -25,6 +27,11 @@ const database = databaseOf({
 const goal = steadyGoal(database)
 const unasked = () => Promise.reject(new Error('nothing of it is needed here'))
 const certificate = { cert: 'cert', key: 'key', fingerprint: 'print', isOurs: true }
+
+/** One group with these shards, as far as endpoints look at them. */
+function groupsOf(shards: readonly object[]) {
+  return shards.length === 0 ? [] : [{ ...groupOf(1), shards } as unknown as ObservedGroup]
+}
 
 /** Keeps its endpoint, turn after turn, at a proxy that reports these numbers of doubts. */
 function keeper(endpointAddresses: readonly string[] = [], changed: Partial<Database> = {}) {
@@ -73,6 +80,7 @@ function keeper(endpointAddresses: readonly string[] = [], changed: Partial<Data
       readonly doubts?: number
       readonly missing?: EndpointReport['missing']
       readonly uses?: typeof uses
+      readonly shards?: readonly object[]
       readonly afterMs?: number
     }) {
       shards = now.ids.map((id) => shardOf(id))
@@ -80,7 +88,13 @@ function keeper(endpointAddresses: readonly string[] = [], changed: Partial<Data
       missing = now.missing ?? missing
       uses = now.uses ?? uses
       nowMs += now.afterMs ?? 1_000
-      await keepEndpoint({ ...database, ...changed, former }, goal, { groups: [] }, ports, memory)
+      await keepEndpoint(
+        { ...database, ...changed, former },
+        goal,
+        { groups: groupsOf(now.shards ?? []) },
+        ports,
+        memory,
+      )
     },
   }
 }
@@ -143,4 +157,18 @@ test('former ports and names are served until their time, or until a port had no
   expect(former()).toEqual([])
   await turn({ ids: [1, 2], afterMs: 20_000 })
   expect(puts.at(-1)).not.toHaveProperty('former')
+})
+
+test('a former password is forgotten when every process takes only the other one, with an endpoint and without', async () => {
+  const begun: FormerAccess[] = [{ kind: 'password', digest: 'a', until: new Date(0).toISOString() }]
+  const running = (passwords: string) => [{ ...groupOf(1).shards[0], process: 'running', passwords }]
+  for (const clientsKnowShards of [false, true]) {
+    const { former, puts, turn } = keeper([], { former: begun, clientsKnowShards })
+    await turn({ ids: [1, 2], shards: running('both') })
+    expect(former()).toEqual(begun)
+    const only = passwordsMark([passwordDigest(database.userPassword)])
+    await turn({ ids: [1, 2], shards: running(only), afterMs: 10_000 })
+    expect(former()).toEqual([])
+    expect(puts.map(({ passwords }) => passwords?.length)).toEqual(clientsKnowShards ? [] : [undefined, 1])
+  }
 })

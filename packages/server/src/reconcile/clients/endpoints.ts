@@ -60,7 +60,12 @@ export async function keepEndpoint(
   ports: PointingPorts & EndpointProxy<'removeEndpoint'> & DatabaseRecords<'setFormer'> & Log,
   memory: TurnMemory,
 ): Promise<void> {
-  if (!hasEndpoint(database)) return
+  const passwords = validPasswords(database, ports.now())
+  const isSettled = takeExactly(
+    passwords,
+    groups.flatMap((group) => group.shards),
+  )
+  if (!hasEndpoint(database)) return endFormer(database, [], isSettled, ports)
   if (goal.kind === 'remove') return dropEndpoint(database, ports)
   if (groups.some(({ handover }) => handover !== null && !handover.released)) return
   const primaries = database.groups.map(({ primaryShard }) => primaryShard).join()
@@ -69,11 +74,6 @@ export async function keepEndpoint(
   const shards = await ports.shards.listOf(database.uid)
   const all = shards.map(({ id }) => id).join()
   const valid = stillValid(database.former, [], ports.now())
-  const passwords = validPasswords(database, ports.now())
-  const isSettled = takeExactly(
-    passwords,
-    groups.flatMap((group) => group.shards),
-  )
   const access = passwordsMark([
     database.name,
     `${database.endpointPort}`,
@@ -87,7 +87,7 @@ export async function keepEndpoint(
     if (report === null) return
     reportDoubts(database, report, ports, memory)
     reportMissing(database, report, ports, memory)
-    await endFormer(database, report, isSettled, ports)
+    await endFormer(database, report.former ?? [], isSettled, ports)
   } catch (cause) {
     memory.again(what)
     throw cause
@@ -104,11 +104,11 @@ async function dropEndpoint(
 /** Forgets former access that is over; the endpoint has ended it, or the next turn lets it do so. */
 async function endFormer(
   { uid, former }: Database,
-  report: EndpointReport,
+  uses: NonNullable<EndpointReport['former']>,
   isSettled: boolean,
   ports: DatabaseRecords<'setFormer'> & EffectRunner & Clock,
 ): Promise<void> {
-  const left = stillValid(former, report.former ?? [], ports.now())
+  const left = stillValid(former, uses, ports.now())
   const valid = former.filter((one) => left.includes(one) || (one.kind === 'password' && !isSettled))
   if (valid.length < former.length)
     await ports.effect('end-former-access', () => ports.databases.setFormer(uid, valid))
