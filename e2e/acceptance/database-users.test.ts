@@ -109,7 +109,7 @@ test('changes of passwords, rules and roles reach the engines within seconds, an
   const change = (body: object) => api.updateDatabase({ params, query: {}, body })
   expect(await ask(port, user, 'PING')).toBe('WRONGPASS')
   await change({ roles_permissions: [user.binding] })
-  await until('the user is let in', async () => (await ask(port, user, 'PING')) === 'PONG')
+  expect(await ask(port, user, 'PING'), 'all shards have the user when the answer comes').toBe('PONG')
 
   const second = { ...user, password: `${user.name}-has-another-password` }
   const { name: username } = user
@@ -172,3 +172,26 @@ function disposable(client: Redis) {
   client.on('error', () => undefined)
   return { client, [Symbol.asyncDispose]: async () => client.disconnect() }
 }
+
+test('requests that a rule denies are counted, and a database without its user default is available', async ({
+  fairlead,
+}) => {
+  const { api } = fairlead
+  const user = await person(fairlead, '+@read ~app:*')
+  const body = { name: freshName('users'), ...plain, engine_version: to, default_user: false }
+  const { uid, port, password } = await createDatabase(fairlead, {
+    ...body,
+    roles_permissions: [user.binding],
+  })
+  const params = { uid }
+  await until('the user is there', async () => (await ask(port, user, 'GET', 'app:1')) === null)
+  expect(await ask(port, { name: 'default', password }, 'GET', 'app:1')).not.toBe(null)
+  await until('denials are counted', async () => {
+    expect(await ask(port, user, 'SET', 'app:1', 'v')).toBe('NOPERM')
+    expect(await ask(port, user, 'GET', 'other')).toBe('NOPERM')
+    const last = await api.getLastDatabaseStats({ params, query: {} })
+    const point: Readonly<Record<string, unknown>> = last[uid] ?? {}
+    return Number(point['denied_req'] ?? 0) > 0
+  })
+  expect(await api.getAvailability({ params, query: {} })).toBeDefined()
+})

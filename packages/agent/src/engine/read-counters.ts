@@ -8,11 +8,14 @@ export type EngineCounters = Omit<ShardStatistics, 'id'>
 export const COUNTER_SECTIONS = ['stats', 'keyspace', 'cpu', 'commandstats'] as const
 /** Engines have 16 databases by default, and nearly all clients use the first. */
 const KEYSPACES = Array.from({ length: 16 }, (_, n) => `db${n}`)
+/** Requests that a user was not permitted, by reason. Redis before 7.2 does not count them. */
+const DENIALS = ['acl_access_denied_cmd', 'acl_access_denied_key', 'acl_access_denied_channel'] as const
 /** Fields to read from the sections. */
 export const COUNTED: readonly string[] = [
   ...['used_memory', 'used_memory_rss', 'total_commands_processed', 'total_net_input_bytes'],
   ...['total_net_output_bytes', 'keyspace_hits', 'keyspace_misses', 'expired_keys', 'evicted_keys'],
   ...['used_cpu_user', 'used_cpu_sys'],
+  ...DENIALS,
   ...KEYSPACES,
 ]
 
@@ -36,6 +39,7 @@ export function readCounters(fields: InfoFields, often: InfoFields): EngineCount
     misses: of('keyspace_misses'),
     expired: of('expired_keys'),
     evicted: of('evicted_keys'),
+    ...(fields[DENIALS[0]] !== undefined && { denied: DENIALS.reduce((all, name) => all + of(name), 0) }),
     cpuUser: of('used_cpu_user'),
     cpuSystem: of('used_cpu_sys'),
   }
@@ -71,6 +75,7 @@ const moved = [
   'misses',
   'expired',
   'evicted',
+  'denied',
 ] as const
 
 /** True if clients did nothing between these: the engine answered only Fairlead's few commands. */
@@ -85,7 +90,7 @@ export function isStill(before: EngineCounters, now: EngineCounters, seconds: nu
 
 const counted = [
   ...(['commands', 'bytesIn', 'bytesOut', 'hits', 'misses'] as const),
-  ...(['expired', 'evicted', 'cpuUser', 'cpuSystem', 'reads', 'writes'] as const),
+  ...(['expired', 'evicted', 'cpuUser', 'cpuSystem', 'reads', 'writes', 'denied'] as const),
 ]
 
 /** Returns the rates per second. `before` is null if nothing is known: of a process that has just begun. */

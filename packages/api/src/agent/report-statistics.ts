@@ -28,6 +28,8 @@ export const ShardStatistics = Type.Object({
   /** Commands that only read keys, and those that write; in scripts, too. Absent from older agents. */
   reads: Type.Optional(Type.Number()),
   writes: Type.Optional(Type.Number()),
+  /** Requests that a user was not permitted. Absent from engines that do not count them. */
+  denied: Type.Optional(Type.Number()),
 })
 export type ShardStatistics = Static<typeof ShardStatistics>
 

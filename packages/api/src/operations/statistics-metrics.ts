@@ -19,6 +19,8 @@ const ofEngines = {
   read_misses: 'Reads that found no key, per second',
   expired_objects: 'Keys that expired, per second',
   evicted_objects: 'Keys that were evicted, per second',
+  denied_req:
+    'Ours: requests that a user was not permitted (NOPERM), of primaries, per second. Absent for redis before 7.2',
   shard_cpu_user: 'Processor time of the shards in user mode; 1 is one core',
   shard_cpu_system: 'Processor time of the shards in the kernel; 1 is one core',
   replication_lag_bytes: 'Ours: how far the slowest replica is behind, in bytes',
@@ -73,6 +75,7 @@ export const statisticsMetrics = {
     no_of_expires: 'Keys with a time to live',
     used_memory_rss: 'Bytes of the process in memory',
     ...ofEngines,
+    denied_req: 'Ours: requests that a user was not permitted, per second',
     used_memory: 'Bytes in use',
     no_of_keys: 'Keys',
   },

@@ -8,7 +8,8 @@ import {
   resolveChange,
 } from '../../core/requests/resolve-change.ts'
 import type { Database } from '../../core/state/database.ts'
-import type { ObservedDatabase } from '../../core/state/topology.ts'
+import type { ObservedDatabase, ObservedShard } from '../../core/state/topology.ts'
+import { hasUsers } from '../../core/users/database-users.ts'
 import { auditStore } from '../../identity/stores/audit-store.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import type { Modules } from '../modules/modules-service.ts'
@@ -78,8 +79,8 @@ export function createDatabaseChanges(deps: {
       if (!(await (takesPlace ? databases.exclusively(change) : change()))) return view
       nudge(uid)
       const changed = await databases.get(uid)
-      if (changed.database.userPassword !== view.database.userPassword)
-        await untilTaken(changed.database, deps)
+      const differing = describe(view.database, changed.database, ofSignIn)
+      if (differing.length > 0) await untilTaken(changed.database, deps)
       return changed
     },
 
@@ -104,7 +105,7 @@ interface Pausing {
 const TAKEN_WITHIN_MS = 5_000
 const LOOK_AGAIN_MS = 50
 
-/** Waits, but not longer than TAKEN_WITHIN_MS, until each running process takes the recorded passwords. */
+/** Waits, but not longer than TAKEN_WITHIN_MS, until each process has the recorded passwords and users. */
 async function untilTaken(
   database: Database,
   { look, now, time }: Pick<Parameters<typeof createDatabaseChanges>[0], 'look' | 'now' | 'time'>,
@@ -114,10 +115,20 @@ async function untilTaken(
     // The change is on record: an absent agent learns of it later.
     const seen = await look(database).catch(() => null)
     const shards = seen?.groups.flatMap((group) => group.shards)
-    if (shards !== undefined && takeExactly(validPasswords(database, now()), shards)) return
+    const passwords = validPasswords(database, now())
+    if (shards !== undefined && takeExactly(passwords, shards) && shards.every(hasItsUsers(database))) return
     await time.pause(LOOK_AGAIN_MS)
   }
 }
+
+/** True for a process with the users of the database, and without a process. */
+function hasItsUsers(database: Database) {
+  return ({ process, wanted: { build }, users = null }: ObservedShard) =>
+    process !== 'running' || hasUsers(database, { build, users })
+}
+
+/** Settings that decide which clients can sign in. */
+const ofSignIn: readonly Changeable[] = ['userPassword', 'defaultUser', 'rolesPermissions']
 
 /** Returns the name and port that the database does not have yet. */
 function otherPlace({ name, endpointPort }: ChangeRequest, { former, ...database }: Database) {

@@ -132,6 +132,11 @@ export const metricTable = {
     ],
     fairlead_shard_commands_per_second: ['gauge', 'Commands in the last 10 s.', ofShard],
     fairlead_shard_evictions_per_second: ['gauge', 'Keys evicted in the last 10 s.', ofShard],
+    fairlead_shard_denied_requests_per_second: [
+      'gauge',
+      'Requests that a user was not permitted, in the last 10 s. Not of redis before 7.2.',
+      ofShard,
+    ],
     fairlead_shard_cpu_ratio: ['gauge', 'Processor time in the last 10 s; 1 is one core.', ofShard],
   }),
   ...of({

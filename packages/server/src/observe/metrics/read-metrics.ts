@@ -142,6 +142,11 @@ function ofShards({ measured, records: { shards } }: Facts) {
       }),
     fairlead_shard_commands_per_second: each(({ commands }) => commands),
     fairlead_shard_evictions_per_second: each(({ evicted }) => evicted),
+    fairlead_shard_denied_requests_per_second: () =>
+      samplesOf(shards, ({ id, databaseUid }) => {
+        const denied = measured.shards.get(id)?.denied
+        return denied === undefined ? null : [[databaseUid, id], denied]
+      }),
     fairlead_shard_cpu_ratio: each(({ cpuUser, cpuSystem }) => cpuUser + cpuSystem),
   }
 }

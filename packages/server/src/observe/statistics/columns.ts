@@ -8,14 +8,14 @@ export const columns = {
   bdb: [
     ...(['total_req', 'conns', 'ingress_bytes', 'egress_bytes', 'used_memory', 'no_of_keys'] as const),
     ...(['read_req', 'write_req', 'read_hits', 'read_misses'] as const),
-    ...(['expired_objects', 'evicted_objects'] as const),
+    ...(['expired_objects', 'evicted_objects', 'denied_req'] as const),
     ...(['shard_cpu_user', 'shard_cpu_system', 'replication_lag_bytes'] as const),
     ...(['avg_latency', 'latency_p50', 'latency_p99'] as const),
   ],
   shard: [
     ...(['total_req', 'connected_clients', 'blocked_clients', 'ingress_bytes', 'egress_bytes'] as const),
     ...(['used_memory', 'used_memory_rss', 'no_of_keys', 'no_of_expires', 'read_hits'] as const),
-    ...(['read_misses', 'expired_objects', 'evicted_objects'] as const),
+    ...(['read_misses', 'expired_objects', 'evicted_objects', 'denied_req'] as const),
     ...(['shard_cpu_user', 'shard_cpu_system', 'replication_lag_bytes'] as const),
   ],
   node: [

@@ -51,6 +51,7 @@ function ofEngine(shard: ShardStatistics) {
     read_misses: shard.misses,
     expired_objects: shard.expired,
     evicted_objects: shard.evicted,
+    ...(shard.denied !== undefined && { denied_req: shard.denied }),
     shard_cpu_user: shard.cpuUser,
     shard_cpu_system: shard.cpuSystem,
     replication_lag_bytes: shard.lagBytes,
