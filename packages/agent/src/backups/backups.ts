@@ -43,6 +43,8 @@ const KEPT_FREE_BYTES = 32 * 1024 * 1024
 /** The disk is looked at after as many bytes. */
 const LOOK_AFTER_BYTES = 8 * 1024 * 1024
 const ASKS_WITHIN_MS = 5_000
+/** Why a backup ended that a user did not want any more. */
+const deleted = new Error('it was deleted while it was being made')
 
 /** Opens the backups under `home`. Those that an earlier agent did not complete have failed. */
 export async function openBackups(settings: BackupSettings): Promise<Backups> {
@@ -59,7 +61,8 @@ export async function openBackups(settings: BackupSettings): Promise<Backups> {
       logger.info({ backup: backup.name, bytes: backup.bytes }, 'a backup is complete and proved')
     } catch (cause) {
       const why = end.signal.aborted ? messageOf(end.signal.reason) : messageOf(cause)
-      logger.error({ err: cause, backup: backup.name }, 'a backup has failed')
+      if (end.signal.reason === deleted) logger.info({ backup: backup.name }, `a backup has ended: ${why}`)
+      else logger.error({ err: cause, backup: backup.name }, 'a backup has failed')
       await folder
         .giveUp({ ...backup, state: 'failed', why })
         .catch((err: unknown) => logger.error({ err }, 'its rest is not cleared away'))
@@ -99,7 +102,7 @@ export async function openBackups(settings: BackupSettings): Promise<Backups> {
     },
     async remove(name) {
       const job = running.get(name)
-      job?.end.abort(new Error('it was deleted while it was being made'))
+      job?.end.abort(deleted)
       await job?.done
       await folder.remove(name)
     },
