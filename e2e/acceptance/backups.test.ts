@@ -195,7 +195,9 @@ test('the command line backs up, lists, restores and deletes', async ({ fairlead
   expect(await run(['backups', 'delete', name, '--yes'])).not.toMatchObject({ code: 0 })
 })
 
-test('a user of some databases backs up those, and does not see backups of others', async ({ fairlead }) => {
+test('a user of some databases makes and deletes backups of those, and sees none of others', async ({
+  fairlead,
+}) => {
   const { api, url } = fairlead
   const [own, other] = [
     await createDatabase(fairlead, { ...small(), replication: false }),
@@ -221,7 +223,11 @@ test('a user of some databases backs up those, and does not see backups of other
   // Where the path names no database, a change needs a role without a limit.
   const body = { ...small(), from_backup: name }
   await expect(mia.createDatabase({ body })).rejects.toMatchObject({ code: 'forbidden' })
-  await expect(mia.deleteBackup({ params: { name } })).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(mia.deleteBackup({ params: { name: hidden } })).rejects.toMatchObject({
+    code: 'backup_not_exist',
+  })
+  expect(await mia.deleteBackup({ params: { name } })).toEqual({ name })
+  expect((await api.listBackups({})).map((one) => one.name)).toContain(hidden)
   const types = (await api.listLogs({ query: { order: 'desc', limit: 50 } })).map(({ type }) => type)
   expect(types).toContain('bdb_backup_requested')
 })

@@ -19,6 +19,8 @@ export interface Operation {
    * explicit: open to every client that reaches the port.
    */
   readonly permission: Permission | 'signed_in' | null
+  /** The permission for some databases is enough here: the handler refuses objects of others. */
+  readonly forSome?: true
   /** The caller's own object, named by `uid` in the path, needs no permission. */
   readonly ownWithout?: true
   /** The password may be expired and sent as Basic: this is how it is changed. */

@@ -89,12 +89,13 @@ export const getBackup = operation({
   errors: ['backup_not_exist', 'unavailable'],
 })
 
-/** DELETE /v1/backups/:name: ends a running one. */
+/** DELETE /v1/backups/:name: ends a running one. Refuses with `backup_not_exist` as `getBackup` does. */
 export const deleteBackup = operation({
   method: 'DELETE',
   path: '/v1/backups/:name',
   summary: 'Delete a backup with its files; one that is running is ended',
   permission: 'start_bdb_export',
+  forSome: true,
   params: BackupParams,
   ok: BackupParams,
   errors: ['backup_not_exist', 'unavailable'],

@@ -1,6 +1,6 @@
 import { type Operation, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, isAdmin, may } from '../core/identity/access.ts'
+import { type Caller, databasesFor, isAdmin, may } from '../core/identity/access.ts'
 import type { Identify } from '../identity/sessions/identify.ts'
 import { credentialsOf } from './browser-session.ts'
 
@@ -70,6 +70,7 @@ export function isPermitted(
   if (permission === null || permission === 'signed_in') return true
   const uid = uidOf(request)
   if (operation.ownWithout === true && uid === user.uid) return true
+  if (operation.forSome === true) return databasesFor(user, permission)?.length !== 0
   return may(user, permission, isAboutDatabase(operation) ? uid : undefined)
 }
 

@@ -57,9 +57,9 @@ export function createBackups(deps: {
       return await agent.startBackup({ body }).catch(refuseAsAgent)
     },
 
-    /** Throws Refusal backup_not_exist. */
-    async remove(name: string, by: Actor): Promise<void> {
-      const { database } = await find(name, null)
+    /** Throws Refusal backup_not_exist, also if its database is not one of `only`. */
+    async remove(name: string, only: readonly number[] | null, by: Actor): Promise<void> {
+      const { database } = await find(name, only)
       const details = { backup: name }
       await counter.record({ type: 'bdb_backup_deleted', by, databaseUid: database.uid, details })
       await agent.removeBackup({ params: { name } }).catch(refuseAsAgent)

@@ -30,7 +30,7 @@ export function backupsRoutes(mount: Mount, backups: Backups): void {
   )
 
   mount(deleteBackup, async ({ params }, caller) => {
-    await backups.remove(params.name, actorOf(caller))
+    await backups.remove(params.name, databasesFor(caller.user, 'start_bdb_export'), actorOf(caller))
     return params
   })
 }
