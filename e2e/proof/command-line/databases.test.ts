@@ -166,6 +166,7 @@ test('JSON is what the contract of the API says, for lists and for one', async (
     ['actions show orders', action],
     ['users list', operations.listUsers.ok],
     ['roles list', operations.listRoles.ok],
+    ['acls list', operations.listEngineAcls.ok],
     ['nodes list', operations.listNodes.ok],
     ['modules list', operations.listModules.ok],
     ['audit list', operations.listLogs.ok],

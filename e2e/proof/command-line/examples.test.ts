@@ -156,6 +156,16 @@ test('12: doctor looks at each of these, and says how to mend what is bad', asyn
   for (const line of left(session.shown()).trimEnd().split('\n')) expect(line).toMatch(/^[✓!✗–] \S/)
 })
 
+test('13: users of a database, under a rule', async () => {
+  const acl = ['acls', 'create', 'orders-only', '--rule', '+@read ~orders:*']
+  const created = await onTerminal(here, acl, 0)
+  expect(await here.run(['roles', 'create', 'shop', '--management', 'none'])).toMatchObject({ code: 0 })
+  const update = ['db', 'update', 'cache', '--grant', 'shop=orders-only', '--no-default-user']
+  const foreseen = await onTerminal(here, [...update, '--dry-run'], 0)
+  const declined = await onTerminal(here, update, 1, [['[y/N]', 'n\n']])
+  await golden(created + foreseen + declined, '14-users-of-a-database')
+})
+
 test('a pipe that nothing reads any more ends a list with 0 and in silence', async () => {
   const child = here.start(['db', 'list', '-o', 'json'])
   child.stdout?.destroy()

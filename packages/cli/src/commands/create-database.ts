@@ -4,6 +4,7 @@ import type { Link } from '../link/open-link.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { printOne } from '../output/print-answer.ts'
 import { addressedColumns, describeCopies } from './describe-database.ts'
+import { changeGrants } from './people/grants.ts'
 import { readGivenPassword } from './people/read-password.ts'
 import { isOpenWithoutTls, OPEN_WITHOUT_TLS } from './reach.ts'
 import { waitForEnd } from './upgrades/follow-action.ts'
@@ -17,6 +18,9 @@ export interface SettingsOptions {
   readonly aofPolicy?: string
   readonly snapshot: readonly string[]
   readonly eviction?: string
+  /** If the user default may sign in. */
+  readonly defaultUser?: boolean
+  readonly grant: readonly string[]
   readonly set: readonly string[]
   /** Commander: `--no-wait` makes it false. */
   readonly wait: boolean
@@ -42,7 +46,8 @@ export async function createDatabase(context: Context, name: string, options: Cr
   const { terminal, answer } = context
   const link = await context.link()
   const memory = options.memory ?? (await memoryOf(link, options.fromBackup))
-  const body = { ...(await requestOf(name, memory, options)), ...setFields(options.set) }
+  const { fields } = await changeGrants(link, [], options)
+  const body = { ...(await requestOf(name, memory, options)), ...fields, ...setFields(options.set) }
   const created = await link.api.createDatabase({ body })
   const { uid, action_uid: action } = created
   if (options.wait && action !== undefined)
@@ -98,13 +103,14 @@ async function requestOf(name: string, memory: number, options: CreateOptions): 
 
 /** Settings as fields of the API; the server validates their values. */
 export function settingsIn(options: SettingsOptions): Readonly<Record<string, unknown>> {
-  const { replication, persistence, aofPolicy, snapshot, eviction } = options
+  const { replication, persistence, aofPolicy, snapshot, eviction, defaultUser } = options
   return {
     ...(replication !== undefined && { replication }),
     ...(persistence !== undefined && { data_persistence: persistence }),
     ...(aofPolicy !== undefined && { aof_policy: aofPolicy }),
     ...(snapshot.length > 0 && { snapshot_policy: snapshot.map(readSnapshot) }),
     ...(eviction !== undefined && { eviction_policy: eviction }),
+    ...(defaultUser !== undefined && { default_user: defaultUser }),
   }
 }
 

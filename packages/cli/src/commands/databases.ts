@@ -2,8 +2,9 @@ import { ApiError } from '@fairlead/api/lean'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { printList, printOne } from '../output/print-answer.ts'
-import { databaseColumns, detailColumns } from './describe-database.ts'
+import { databaseColumns } from './describe-database.ts'
 import { findDatabase } from './find-database.ts'
+import { columnsWithRoles } from './people/grants.ts'
 import { placeOf } from './reach.ts'
 import { isHarmful } from './upgrades/describe-choice.ts'
 
@@ -60,7 +61,8 @@ export async function showDatabase(context: Context, word: string): Promise<void
   const link = await context.link()
   const { uid } = await findDatabase(link, word)
   const row = await link.api.getDatabase({ params: { uid } })
-  printOne(context.terminal, { row, columns: detailColumns, nameOf: ({ name }) => name }, context.answer)
+  const columns = await columnsWithRoles(context, link, row)
+  printOne(context.terminal, { row, columns, nameOf: ({ name }) => name }, context.answer)
 }
 
 /** Checks availability like a client; exit code 1 if the database cannot be used. */

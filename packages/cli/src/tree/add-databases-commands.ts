@@ -101,6 +101,14 @@ function addSettings(command: Command): void {
     )
     .option('--snapshot <seconds:writes>', 'when a snapshot is written; may be repeated', collect, [])
     .option('--eviction <policy>', 'eviction policy when full, like noeviction or allkeys-lru')
+    .option('--default-user', 'the user default may sign in (default of a new database)')
+    .option('--no-default-user', 'the user default may not sign in; its open connections stay')
+    .option(
+      '--grant <role=acl>',
+      'users of a role sign in, under a rule, each by name or uid; may be repeated',
+      collect,
+      [],
+    )
 }
 
 function addUpdate(databases: Command, settings: Settings): void {
@@ -120,6 +128,7 @@ function addUpdate(databases: Command, settings: Settings): void {
       'for how long the former name, port, TLS and password stay valid (default: 24h); alone, like 0s: what was replaced before',
       (text) => readSeconds('--former-valid', text),
     )
+    .option('--revoke <role>', 'users of this role sign in no more; may be repeated', collect, [])
     .option('--set <field=json>', 'any field of PUT /v1/bdbs/{uid}; may be repeated', collect, [])
     .option('--dry-run', 'show the database as it would be, and change nothing')
     .option('--yes', 'do not ask')

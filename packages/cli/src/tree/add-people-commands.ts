@@ -1,14 +1,15 @@
 import { type Command, Option } from 'commander'
 import type { Settings } from './client-command.ts'
-import { acting, addClientCommand, collect, groupOf } from './client-command.ts'
+import { acting, addClientCommand, collect, groupOf, needing } from './client-command.ts'
 
 const users = () => import('../commands/people/users.ts')
 const roles = () => import('../commands/people/roles.ts')
+const acls = () => import('../commands/people/acls.ts')
 const WHO = 'name, e-mail or uid'
 const WHICH = 'name or uid'
 const BY_NAME = 'do not ask; with the name again: --yes=NAME'
 
-/** Adds `users …` and `roles …`, which use the API. */
+/** Adds `users …`, `roles …` and `acls …`, which use the API. */
 export function addPeopleCommands(program: Command, settings: Settings): void {
   const group = groupOf(program, 'users', 'the users')
   addClientCommand(group, 'list', 'list the users').action(
@@ -17,6 +18,7 @@ export function addPeopleCommands(program: Command, settings: Settings): void {
   addUserChanges(group, settings)
   addPasswords(group, settings)
   addRoles(groupOf(program, 'roles', 'the roles, which hold the rights of users'), settings)
+  addAcls(groupOf(program, 'acls', 'the rules that users of databases sign in under'), settings)
 }
 
 function addUserChanges(group: Command, settings: Settings): void {
@@ -77,6 +79,35 @@ function addRoles(group: Command, settings: Settings): void {
     .argument('<role>', WHICH)
     .option('--yes [name]', BY_NAME)
     .action(acting(settings, async () => (await roles()).deleteRole))
+}
+
+function addAcls(group: Command, settings: Settings): void {
+  const rule = ['--rule <rule>', 'in the engines’ words, like "+@read ~cache:*"'] as const
+  const dryRun = ['--dry-run', 'check it, and change nothing'] as const
+  addClientCommand(group, 'list', 'list the rules').action(
+    acting(settings, async () => (await acls()).listAcls),
+  )
+  addClientCommand(group, 'show', 'show a rule')
+    .argument('<acl>', WHICH)
+    .action(acting(settings, async () => (await acls()).showAcl))
+  needing(addClientCommand(group, 'create', 'create a rule').argument('<name>', 'its name'), ...rule)
+    .option(...dryRun)
+    .option('--yes [profile]', 'of a protected profile: its name, to be not asked')
+    .action(acting(settings, async () => (await acls()).createAcl))
+  addClientCommand(group, 'update', 'change a rule, at once for all users who sign in under it')
+    .argument('<acl>', WHICH)
+    .option('--name <name>', 'another name')
+    .option(...rule)
+    .option(...dryRun)
+    .option('--yes [profile]', 'do not ask')
+    .action(acting(settings, async () => (await acls()).updateAcl))
+  addClientCommand(group, 'delete', 'delete a rule that no database uses')
+    .argument('<acl>', WHICH)
+    .option(...dryRun)
+    .option('--yes [name]', BY_NAME)
+    .action(acting(settings, async () => (await acls()).deleteAcl))
+  const check = addClientCommand(group, 'check', 'check a rule as its creation would')
+  needing(check, ...rule).action(acting(settings, async () => (await acls()).checkAcl))
 }
 
 /** The API's managements, without loading them. */

@@ -17,7 +17,8 @@ test('the help of each command has examples, which it can read', async () => {
   expect(Object.keys(examples).toSorted()).toEqual([...leaves.keys()].toSorted())
   const faults = [...leaves].flatMap(([words, command]) =>
     (examples[words] ?? []).flatMap((line) => {
-      const given = (line.split(/ (?:>|&&) /)[0] ?? '').split(' ').slice(words.split(' ').length)
+      const [own = ''] = line.split(/ (?:>|&&) /)
+      const given = (own.match(/"[^"]*"|\S+/g) ?? []).slice(words.split(' ').length)
       const { operands, unknown } = command.parseOptions(given)
       const needed = command.registeredArguments.filter(({ required }) => required).length
       const most = command.registeredArguments.some(({ variadic }) => variadic)

@@ -36,7 +36,7 @@ export const clientTrees: readonly Tree[] = [
     load: async () => (await import('./add-modules-commands.ts')).addModulesCommands,
   },
   {
-    words: ['users', 'roles'],
+    words: ['users', 'roles', 'acls'],
     load: async () => (await import('./add-people-commands.ts')).addPeopleCommands,
   },
   {

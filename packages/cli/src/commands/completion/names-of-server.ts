@@ -41,6 +41,7 @@ const asks: Readonly<Record<string, Ask>> = {
   },
   user: async (api, signal) => (await api.listUsers({ query: {} }, { signal })).map(({ name }) => name),
   role: async (api, signal) => (await api.listRoles({ query: {} }, { signal })).map(({ name }) => name),
+  acl: async (api, signal) => (await api.listEngineAcls({}, { signal })).map(({ name }) => name),
   node: async (api, signal) => (await api.listNodes({}, { signal })).map(({ uid }) => String(uid)),
   module: async (api, signal) => (await api.listModules({}, { signal })).map(({ uid }) => uid),
 }

@@ -118,7 +118,11 @@ async function resourcesOf(
 
 /** Finds a role by name or uid, or a built-in one by its management (db_viewer). Throws CommandFault. */
 export async function findRole({ api }: Link, word: string): Promise<Role> {
-  const all = await api.listRoles({ query: {} })
+  return pickRole(await api.listRoles({ query: {} }), word)
+}
+
+/** The same among these roles. */
+export function pickRole(all: readonly Role[], word: string): Role {
   const found =
     all.find(({ name }) => name === word) ??
     all.find(({ uid }) => String(uid) === word) ??
