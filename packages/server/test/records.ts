@@ -19,7 +19,7 @@ export function databaseOf(but: Partial<Database> = {}): Database {
     snapshots: [],
     evictionPolicy: 'noeviction',
     adminPassword: 'admin',
-    userPassword: 'user',
+    userPassword: 'user-secret',
     cluster: false,
     clientsKnowShards: true,
     shardTls: false,

@@ -202,13 +202,19 @@ export const Database = Type.Object({
 })
 export type Database = Static<typeof Database>
 
-/** Password of a database's user `default`. */
-export const DatabasePassword = Type.String({
+/** Password of a new database's user `default`. */
+const DatabasePassword = Type.String({
   minLength: 8,
   maxLength: 256,
   pattern: '^[\\x21-\\x7e]+$',
+  description: '8 to 256 printable ASCII characters without spaces; generated when absent',
+})
+
+/** Another password of an existing one. */
+export const OtherPassword = Type.String({
+  pattern: '^([\\x21-\\x7e]{8,256})?$',
   description:
-    '8 to 256 printable ASCII characters without spaces. All shards take it when the answer comes; the former one stays valid, too',
+    '8 to 256 printable ASCII characters without spaces; empty: as it is. All shards take it when the answer comes; the former one stays valid, too',
 })
 
 /** Name of a database. */
@@ -233,10 +239,7 @@ const CreateDatabaseRequest = closed({
     aof_policy: Type.Enum([...aofPolicies], { ...aofPolicyWords, default: safeDefaults.aof_policy }),
     snapshot_policy: SnapshotPolicy,
     eviction_policy: EvictionPolicy,
-    authentication_engine_pass: Type.String({
-      ...DatabasePassword,
-      description: '8 to 256 printable ASCII characters without spaces; generated when absent',
-    }),
+    authentication_engine_pass: DatabasePassword,
     authentication_redis_pass: Type.String({
       ...DatabasePassword,
       description:

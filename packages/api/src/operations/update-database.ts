@@ -8,11 +8,11 @@ import {
   AofPolicy,
   Database,
   DatabaseName,
-  DatabasePassword,
   DatabaseUid,
   DataPersistence,
   DefaultUser,
   EvictionPolicy,
+  OtherPassword,
   RolesPermissions,
   SnapshotPolicy,
 } from './databases.ts'
@@ -92,8 +92,8 @@ export const updateDatabase = operation({
           'enabled: clients speak TLS to the endpoint. Its port serves both kinds of clients while the former one is valid',
       }),
     ),
-    authentication_engine_pass: Type.Optional(DatabasePassword),
-    authentication_redis_pass: Type.Optional(DatabasePassword),
+    authentication_engine_pass: Type.Optional(OtherPassword),
+    authentication_redis_pass: Type.Optional(OtherPassword),
     default_user: Type.Optional(DefaultUser),
     roles_permissions: Type.Optional(RolesPermissions),
     former_valid_seconds: Type.Optional(

@@ -9,11 +9,10 @@ import {
   type Shard,
   type ShardReport,
   safeDefaults,
-  type updateDatabase,
 } from '@fairlead/api'
 import { type Caller, may } from '../../core/identity/access.ts'
 import { joinArgs, splitArgs } from '../../core/modules/module.ts'
-import { type ChangeRequest, hourly } from '../../core/requests/resolve-change.ts'
+import { hourly } from '../../core/requests/resolve-change.ts'
 import { windowEndsOf } from '../../core/state/action-phase.ts'
 import { type Database, type DatabaseStatus, hasEndpoint } from '../../core/state/database.ts'
 import { placesOf } from '../../core/state/endpoint-reach.ts'
@@ -171,36 +170,8 @@ function seconds(iso: string): string {
   return iso.replace(/\.\d+Z$/, 'Z')
 }
 
-/** Splits a change into the settings that can be changed, and other fields. */
-export function changeFromWire(body: Body<typeof updateDatabase>): {
-  readonly request: ChangeRequest
-  readonly rest: Readonly<Record<string, unknown>>
-} {
-  const { memory_size, eviction_policy, replication, data_persistence, ...others } = body
-  const { aof_policy, snapshot_policy, name, port, tls_mode, former_valid_seconds, ...more } = others
-  const { authentication_engine_pass: password, authentication_redis_pass: older, ...own } = more
-  const { request: signIn, rest } = signInFromWire(own)
-  return {
-    request: {
-      memoryBytes: memory_size,
-      evictionPolicy: eviction_policy,
-      replicas: replication === undefined ? undefined : Number(replication),
-      persistence: data_persistence,
-      aofFsync: aof_policy === undefined ? undefined : fsyncOf(aof_policy),
-      snapshots: snapshot_policy,
-      name,
-      // As at creation: no port of its own is asked for.
-      endpointPort: port === 0 ? undefined : port,
-      tls: tls_mode === undefined ? undefined : tls_mode === 'enabled',
-      userPassword: oneOf('authentication_engine_pass', password, 'authentication_redis_pass', older),
-      formerSeconds: former_valid_seconds,
-      ...signIn,
-    },
-    rest,
-  }
-}
-
-function fsyncOf(policy: DatabaseAnswer['aof_policy']): 'always' | 'everysec' {
+/** Translates the policy of the append-only file. */
+export function fsyncOf(policy: DatabaseAnswer['aof_policy']): 'always' | 'everysec' {
   return policy === 'appendfsync-always' ? 'always' : 'everysec'
 }
 

@@ -33,7 +33,8 @@ import { listPages } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'
 import type { AuditCounter } from '../../identity/audit/audit-counter.ts'
 import { withBackup } from './backups-routes.ts'
-import { changeFromWire, fromWire, show, showWithoutSecrets, storedStatusOf } from './database-wire.ts'
+import { changeFromWire } from './change-wire.ts'
+import { fromWire, show, showWithoutSecrets, storedStatusOf } from './database-wire.ts'
 
 /** Serves databases: list, creation, display, password, limits and deletion; `dry_run` changes nothing. */
 export function databasesRoutes(

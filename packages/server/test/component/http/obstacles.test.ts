@@ -60,17 +60,17 @@ test('fields that would have no effect, and values that are not offered, are an 
 })
 
 test('fields that cannot be changed are an obstacle each, and the message is one sentence for all', async () => {
-  const body = { name: 'others', sharding: true }
+  const body = { sharding: true, shards_count: 4 }
   const answer = await fairlead.send('PUT', '/v1/bdbs/1', { auth, body })
   expect(answer.body).toMatchObject({
-    message: expect.stringMatching(/^name, sharding: cannot be changed; memory_size, /),
+    message: expect.stringMatching(/^sharding, shards_count: cannot be changed; memory_size, /),
     obstacles: [
       {
         error_code: 'field_not_available',
-        field: 'name',
-        message: expect.stringMatching(/^name: cannot be/),
+        field: 'sharding',
+        message: expect.stringMatching(/^sharding: cannot be/),
       },
-      { error_code: 'field_not_available', field: 'sharding' },
+      { error_code: 'field_not_available', field: 'shards_count' },
     ],
   })
 })
