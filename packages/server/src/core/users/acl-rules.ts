@@ -73,8 +73,19 @@ export function boundRules(rules: Rules, build: Build, inCluster: boolean): Rule
   const denied = given.filter((word) => word.startsWith('-'))
   const harmless = given.filter((word) => /^\+[^@]+\|/.test(word))
   const kept = harmless.filter((word) => rules.commands.includes(word) || allows(rules.commands, word))
-  return { ...rules, commands: [...rules.commands, ...denied, ...kept] }
+  // There a denied category takes no subcommand back that was allowed by name.
+  const isOld = harmless.length > 0
+  const commands = isOld ? rules.commands.filter((word) => !isAdministration(word)) : rules.commands
+  return { ...rules, commands: [...commands, ...denied, ...kept] }
 }
+
+function isAdministration(word: string): boolean {
+  const [, command = ''] = /^\+([^@|]+)\|/.exec(word) ?? []
+  return administrative.includes(command)
+}
+
+/** Administrative commands with subcommands before Redis 7. */
+const administrative = ['acl', 'client', 'cluster', 'config', 'debug', 'latency', 'module', 'slowlog']
 
 /** Categories before Redis 7 of the commands that have harmless parts. */
 const categories: Readonly<Record<string, readonly string[]>> = {

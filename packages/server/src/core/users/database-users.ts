@@ -74,7 +74,7 @@ export function whyUnsayable(rules: AclRules, build: Build): string | undefined 
   if (!knows.selectors && rules.length > 1) return `${place} has no rules in parentheses`
   if (!knows.keyPermissions && rules.some(({ keys }) => keys.some((key) => key.startsWith('%'))))
     return `${place} has no keys for reading or writing only (%R~, %W~)`
-  if (!knows.channels && rules.some(({ channels }) => channels.some((one) => one !== '&*')))
-    return `${place} has no rules for channels`
+  if (!knows.channels && rules.some(({ channels }) => channels.join() !== '&*'))
+    return `${place} has no rules for channels: all are allowed, which the rule has to say (&*)`
   return undefined
 }
