@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { serverLogs } from '@fairlead/server/settings'
 import { expect } from 'vitest'
 import { usualPair } from '../../proof/engine-pairs.ts'
 import { freshName } from '../../proof/fresh-name.ts'
@@ -140,7 +141,9 @@ test('the logs of server, agent, proxy and engines are read on the machine, and 
     child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
       text += piece
     })
-    const file = join(fairlead.home, `${part}.log`)
+    // A server that gave up root logs its errors in its own folder.
+    const places = part === 'server' ? serverLogs(fairlead.home) : [join(fairlead.home, 'agent.log')]
+    const file = places.find(existsSync) ?? join(fairlead.home, `${part}.log`)
     await until('the new line is printed', () => {
       appendFileSync(file, '{"msg":"a line of a test"}\n')
       return text.includes('a line of a test')
