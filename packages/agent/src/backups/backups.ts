@@ -43,7 +43,7 @@ const KEPT_FREE_BYTES = 32 * 1024 * 1024
 /** The disk is looked at after as many bytes. */
 const LOOK_AFTER_BYTES = 8 * 1024 * 1024
 const ASKS_WITHIN_MS = 5_000
-/** Why a backup ended that a user did not want any more. */
+/** The reason for ending a backup that a user has deleted. */
 const deleted = new Error('it was deleted while it was being made')
 
 /** Opens the backups under `home`. Those that an earlier agent did not complete have failed. */

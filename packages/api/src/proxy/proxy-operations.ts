@@ -42,7 +42,7 @@ export const EndpointSpec = closed({
   shards: Type.Union([Type.Array(EndpointShard, { minItems: 1, maxItems: 16_384 }), Type.Null()]),
   /** Certificate chain and key (PEM) for clients with TLS; null: no TLS. Changes affect new connections. */
   tls: Type.Union([Certificate, Type.Null()]),
-  /** Where clients may still connect, too. One port serves both with and without TLS. */
+  /** Places where clients may still connect. One port may serve with and without TLS. */
   former: Type.Optional(Type.Array(FormerPlace, { maxItems: 16 })),
   /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: no TLS. */
   upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),

@@ -30,7 +30,7 @@ import { inTurn } from './turns.ts'
  * refused the other.
  */
 
-/** What is sent instead of a request (null: the request), and what turns its reply into the client's. */
+/** A replacement for a request (null: the request is sent), and for its reply. */
 interface Instead {
   readonly instead: Buffer | null
   readonly answer: Noted['answer']

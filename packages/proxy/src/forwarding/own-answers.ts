@@ -22,7 +22,7 @@ function textReply(text: string, isVerbatim: boolean): Buffer {
 
 const VERBATIM = 'txt:'
 
-/** What `killWith` needs of the client that asks. */
+/** The parts of the asking client that `killWith` uses. */
 interface Asker {
   readonly owner: Pick<Connection['owner'], 'peers'>
   readonly visitor: Pick<Connection['visitor'], 'id' | 'address'>

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { EndpointSpec, FormerPlace } from '@fairlead/api/of-proxies'
 
-/** Where an endpoint listens: its port at one or several addresses, and former ports at the same ones. */
+/** The places of an endpoint: its port at one or several addresses, and former ports at the same ones. */
 export interface Places {
   readonly host: string
   readonly port: number

@@ -53,7 +53,7 @@ export interface Orders {
   }
   readonly 'is held': { readonly ask: { readonly slot: number | undefined }; readonly answer: boolean }
   readonly clients: { readonly ask: ClientQuery; readonly answer: ClientList }
-  /** Its clients for CLIENT LIST of a client of another worker; and those that one ends. */
+  /** Finds its clients for CLIENT LIST of a client of another worker, and ends some for CLIENT KILL. */
   readonly 'find peers': { readonly ask: PeerQuery; readonly answer: Found }
   readonly 'end peers': { readonly ask: EndedPeers; readonly answer: null }
 }

@@ -20,6 +20,9 @@ export interface Access {
 /** For how long former access is valid unless a request says otherwise, in seconds. */
 export const FORMER_SECONDS = 86_400
 
+/** Agents and proxies take no more of a database. */
+export const MOST_FORMER = 16
+
 /** A former port without a client ends after this time. */
 const QUIET_MS = 3_600_000
 

@@ -260,6 +260,19 @@ describe('another way to reach the database', () => {
     })
   })
 
+  test('is refused while very many former ones are valid, and possible when they have ended', () => {
+    const until = new Date(1_000).toISOString()
+    const former = Array.from({ length: 16 }, (_, n) => ({ kind: 'name', name: `n${n}`, until }) as const)
+    const many = { database: { ...served, former } }
+    expect(ask({ userPassword: 'another-one' }, many)).toMatchObject({
+      refused: 'db_busy',
+      message: expect.stringContaining('"former_valid_seconds": 0'),
+    })
+    expect(ask({ userPassword: 'another-one', formerSeconds: 0 }, many)).toMatchObject({ change: true })
+    expect(ask({ formerSeconds: 0 }, many)).toMatchObject({ former: [] })
+    expect(ask({ userPassword: 'another-one' }, { ...many, now: 1_000 })).toMatchObject({ change: true })
+  })
+
   test('is ended during an upgrade, too, but not replaced', () => {
     const former = [{ kind: 'name', name: 'bills', until: new Date(1_000).toISOString() }] as const
     const during = { database: { ...served, former }, action: upgrade }

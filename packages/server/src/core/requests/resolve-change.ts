@@ -1,4 +1,4 @@
-import { type Access, formerAfter } from '../access/former-access.ts'
+import { type Access, formerAfter, MOST_FORMER } from '../access/former-access.ts'
 import type { SignIn } from '../access/sign-in.ts'
 import type { Module } from '../modules/module.ts'
 import { isAtLeast, mayEvictAnything } from '../plan/limit-orders.ts'
@@ -75,6 +75,7 @@ export function resolveChange(request: ChangeRequest, subject: ChangeSubject): R
   const obstacles = [
     ...(subject.takenPlace === undefined ? [] : [subject.takenPlace]),
     ...withoutEndpoint(subject, changed),
+    ...tooManyFormer(database),
     ...strangeToModules(subject, resolved),
     ...lackOfMemory(subject, database),
     ...(raises ? [] : lackOfRoom(subject, database)),
@@ -126,6 +127,12 @@ function goalOf(database: Database, before: Database): Goal | null {
 function settingsOf(database: Database): ChangeableSettings {
   const { memoryBytes, evictionPolicy, replicas, persistence, aofFsync, snapshots } = database
   return { memoryBytes, evictionPolicy, replicas, persistence, aofFsync, snapshots }
+}
+
+function tooManyFormer({ former }: Database): readonly Refused[] {
+  if (former.length <= MOST_FORMER) return []
+  const message = `former_valid_seconds: ${MOST_FORMER} former names, ports and passwords are still valid; send {"former_valid_seconds": 0} alone to end them, or wait until the first of them ends`
+  return [{ refused: 'db_busy', field: 'former_valid_seconds', message }]
 }
 
 function withoutEndpoint({ database }: ChangeSubject, changed: readonly Changeable[]): readonly Refused[] {
