@@ -96,7 +96,7 @@ function databasesOf(
       }),
     advanceHistories: () => unasked(),
     setEndpointPort: () => unasked(),
-    setFormer: () => unasked(),
+    forgetFormer: () => unasked(),
     setObstacle: (_, obstacle) => alive(() => void Object.assign(action, { obstacle })),
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type SqlBool, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Access, FormerAccess } from '../../core/access/former-access.ts'
@@ -116,10 +117,12 @@ export function databasesStore(db: Db) {
     /** Records the given settings; others stay. */
     setSettings: (uid: number, settings: ChangedSettings, now: string) =>
       set(uid, { ...settingsToColumns(settings), changed_at: now }, settings),
-    /** Records what is left of the former access to a database. */
-    setFormer: (uid: number, former: readonly FormerAccess[]) =>
+    /** Forgets these, and keeps what a change has added meanwhile. */
+    forgetFormer: (uid: number, ended: readonly FormerAccess[]) =>
       inTransaction(db, async (within) => {
-        await formerAccessStore(within).replace(uid, former)
+        const former = (await formerAccessStore(within).of([uid])).get(uid) ?? []
+        const left = former.filter((one) => !ended.some((other) => isDeepStrictEqual(one, other)))
+        await formerAccessStore(within).replace(uid, left)
         await changesStore(within).note('databases', uid)
       }),
     setEndpointPort: (uid: number, port: number) => set(uid, { endpoint_port: port }),

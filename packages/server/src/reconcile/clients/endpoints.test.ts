@@ -49,8 +49,8 @@ function keeper(endpointAddresses: readonly string[] = [], changed: Partial<Data
       portsWithin: unasked,
       countPortsWithin: unasked,
       setEndpointPort: unasked,
-      setFormer: async (_, left) => {
-        former = left
+      forgetFormer: async (_, ended) => {
+        former = former.filter((one) => !ended.includes(one))
       },
     },
     agent: { findFreePort: unasked },

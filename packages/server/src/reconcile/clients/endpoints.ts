@@ -57,7 +57,7 @@ export async function keepEndpoint(
   database: Database,
   goal: Goal,
   { groups }: ObservedDatabase,
-  ports: PointingPorts & EndpointProxy<'removeEndpoint'> & DatabaseRecords<'setFormer'> & Log,
+  ports: PointingPorts & EndpointProxy<'removeEndpoint'> & DatabaseRecords<'forgetFormer'> & Log,
   memory: TurnMemory,
 ): Promise<void> {
   const passwords = validPasswords(database, ports.now())
@@ -106,12 +106,12 @@ async function endFormer(
   { uid, former }: Database,
   uses: NonNullable<EndpointReport['former']>,
   isSettled: boolean,
-  ports: DatabaseRecords<'setFormer'> & EffectRunner & Clock,
+  ports: DatabaseRecords<'forgetFormer'> & EffectRunner & Clock,
 ): Promise<void> {
   const left = stillValid(former, uses, ports.now())
-  const valid = former.filter((one) => left.includes(one) || (one.kind === 'password' && !isSettled))
-  if (valid.length < former.length)
-    await ports.effect('end-former-access', () => ports.databases.setFormer(uid, valid))
+  const ended = former.filter((one) => !left.includes(one) && (one.kind !== 'password' || isSettled))
+  if (ended.length > 0)
+    await ports.effect('end-former-access', () => ports.databases.forgetFormer(uid, ended))
 }
 
 /**

@@ -13,7 +13,7 @@ import type {
 /** All ports of a turn and its steps. Each function of a turn takes only the ports that it needs. */
 export type TurnPorts = StepPorts &
   ObservingPorts &
-  DatabaseRecords<'get' | 'setObstacle' | 'setHistories' | 'setFormer'> &
+  DatabaseRecords<'get' | 'setObstacle' | 'setHistories' | 'forgetFormer'> &
   ActionRecords<'active' | 'lanes' | 'listActive' | 'update' | 'finish'> &
   ShardRecords<'withReservation' | 'endReservations' | 'limitBefore' | 'setLimitBefore'> &
   NodeAgent<

@@ -86,7 +86,7 @@ function databaseRecords(db: Db, write: Write): DatabasesOnRecord {
         const databases = databasesStore(within)
         for (const each of seen) await databases.advanceHistory(each)
       }),
-    setFormer: (uid, former) => write((within) => databasesStore(within).setFormer(uid, former)),
+    forgetFormer: (uid, ended) => write((within) => databasesStore(within).forgetFormer(uid, ended)),
     setEndpointPort: (uid, port) => write((within) => databasesStore(within).setEndpointPort(uid, port)),
     setObstacle: (uid, obstacle) => write((within) => databasesStore(within).setObstacle(uid, obstacle)),
   }

@@ -136,7 +136,7 @@ export interface DatabasesOnRecord {
   /** Advances recorded offsets of primaries, unless the role moves or another history is on record. */
   advanceHistories(seen: readonly StreamSeen[]): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
-  setFormer(uid: number, former: readonly FormerAccess[]): Promise<void>
+  forgetFormer(uid: number, ended: readonly FormerAccess[]): Promise<void>
   setObstacle(uid: number, obstacle: string | null): Promise<void>
 }
 

@@ -123,7 +123,10 @@ test('a former port is taken until it is forgotten, and the audit has no more of
   expect((await databasesStore(store.db).portsWithin(range)).toSorted()).toEqual([10_003, 10_004])
   expect(await databasesStore(store.db).countPortsWithin(range)).toBe(2)
   expect(await databases.takenPlace({ endpointPort: 10_003 })).toMatchObject({ refused: 'port_unavailable' })
-  await databasesStore(store.db).setFormer(1, [])
+  const [ended] = database.former
+  await changes.change(1, { endpointPort: 10_005 }, by, {})
+  await databasesStore(store.db).forgetFormer(1, ended ? [ended] : [])
+  expect((await databases.get(1)).database.former).toMatchObject([{ port: 10_004 }])
   expect(await databases.takenPlace({ endpointPort: 10_003 })).toBeUndefined()
 })
 
